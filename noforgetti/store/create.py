@@ -1,0 +1,105 @@
+"""Making a memory repository: prepared beside its place and renamed into it, so that it is there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+
+import pygit2
+
+from noforgetti.store import failpoints
+from noforgetti.store.base import FORMAT, Unwritable
+
+_CONFIG = {
+    # Nobody may throw objects away beside our writers, nor run a program of theirs on our events.
+    "gc.auto": "0",
+    "receive.autogc": "false",
+    "maintenance.auto": "false",
+    "core.hooksPath": "/dev/null",
+    # The reflog of a bare repository is off by default; it is the way back after power loss.
+    "core.logAllRefUpdates": "always",
+    "core.fsync": "loose-object,reference",
+    "core.sharedRepository": "0600",
+    "receive.denyNonFastForwards": "true",
+    "receive.fsckObjects": "true",
+    "user.name": "noforgetti",
+    "user.email": "noforgetti@localhost",
+    "noforgetti.format": FORMAT,
+}
+
+_README = """\
+This folder is the memory of a project, kept by noforgetti for coding agents.
+
+It is an ordinary bare git repository. Each branch is one memory, each file of a branch is one remembered fact, and
+each commit is one change. Look at it with plain git:
+
+    git log main                 every change, newest first
+    git show main                the newest change
+    git ls-tree -r main          the facts
+    git diff main..experiment    how two memories differ
+
+Changes come from `noforgetti add`, from the agent, or from automatic reviews; `noforgetti undo` takes a review back.
+Nothing in here is part of the project itself. Deleting this folder forgets everything; `git clone` is a backup.
+"""
+
+
+def create(path: str, *, description: str, config: dict[str, str]) -> None:
+    """Create the repository at `path` unless it is there. `config` adds settings (`noforgetti.root`).
+
+    Safe beside other processes that create the same one: one of them wins, whole. Raises `Unwritable`.
+    """
+    parent = os.path.dirname(path)
+    try:
+        os.makedirs(parent, mode=0o700, exist_ok=True)
+        workplace = tempfile.mkdtemp(prefix=".new-", dir=parent)
+    except OSError as error:
+        raise Unwritable(parent, error.strerror or str(error)) from error
+    try:
+        _fill(workplace, description, config)
+        failpoints.reach("create:before-rename")
+        try:
+            os.rename(workplace, path)
+        except OSError:
+            if not os.path.isfile(os.path.join(path, "HEAD")):
+                raise
+        failpoints.reach("create:renamed")
+        _sync_folder(parent)
+    except (OSError, pygit2.GitError) as error:
+        raise Unwritable(path, getattr(error, "strerror", "") or str(error)) from error
+    finally:
+        shutil.rmtree(workplace, ignore_errors=True)
+
+
+def _fill(folder: str, description: str, config: dict[str, str]) -> None:
+    repository = pygit2.init_repository(folder, bare=True, initial_head="main", description=description)
+    settings = repository.config
+    for key, value in {**_CONFIG, **config}.items():
+        settings[key] = value
+    repository.free()
+    shutil.rmtree(os.path.join(folder, "hooks"), ignore_errors=True)
+    _write(os.path.join(folder, "description"), description + "\n")
+    _write(os.path.join(folder, "README"), _README)
+    _write(os.path.join(folder, "write.flock"), "")
+    failpoints.reach("create:files")
+    for place, folders, files in os.walk(folder):
+        os.chmod(place, 0o700)
+        for name in files:
+            os.chmod(os.path.join(place, name), 0o600)
+            _sync_folder(os.path.join(place, name))
+        for name in folders:
+            _sync_folder(os.path.join(place, name))
+    _sync_folder(folder)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _sync_folder(path: str) -> None:
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

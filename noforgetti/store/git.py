@@ -1,0 +1,374 @@
+"""The repository of one memory: branches, snapshots, commits, and publishing by compare-and-swap.
+
+Guaranteed: a branch's ref names, at every moment and after every crash, either the commit it named before or the new
+one, whole; a publish whose expected commit is not the current one changes nothing; creating a branch never overwrites.
+Not guaranteed here: retries. A caller that can plan again does so (a direct write), one that cannot does not (a review).
+"""
+
+from __future__ import annotations
+
+import calendar
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import pygit2
+from pygit2.enums import ObjectType
+
+from noforgetti.model.commit import Author, Commit, Message, parse_message
+from noforgetti.model.entry import BranchName, CommitId, Snapshot
+from noforgetti.store import failpoints, trees
+from noforgetti.store.base import FORMAT, BranchExists, Busy, Conflict, Edit, NewerFormat, UnknownBranch, Unreadable
+from noforgetti.store.locks import WAIT, write_lock
+from noforgetti.store.objects import Objects
+
+HEADS = "refs/heads/"
+RESCUE = "refs/noforgetti/rescue/"
+STALE_LOCK = 5.0  # seconds after which a ref's `.lock` file, met under the write lock, is a dead writer's
+_SNAPSHOTS = 64  # snapshots kept in memory by commit id
+_HEX = re.compile(r"[0-9a-f]{40}")
+
+
+def isolate() -> None:
+    """Make libgit2 ours alone: durable refs, no configuration of the user or the system, no ownership riddles.
+
+    Runs once, when this module is imported: libgit2 looks at these options when a repository is opened.
+    """
+    pygit2.option(pygit2.GIT_OPT_ENABLE_FSYNC_GITDIR, True)
+    pygit2.option(pygit2.GIT_OPT_SET_OWNER_VALIDATION, False)
+    for level in (1, 2, 3, 4):  # programdata, system, xdg, global
+        pygit2.option(pygit2.GIT_OPT_SET_SEARCH_PATH, level, "")
+
+
+isolate()
+
+
+class Store:
+    """One open memory repository. Belongs to one thread; opening another for a second thread is cheap.
+
+    `trace` receives one sentence for everything the store mended by itself.
+    """
+
+    def __init__(self, path: str, *, wait: float = WAIT) -> None:
+        self.path = path
+        self.wait = wait
+        self.traces: list[str] = []
+        try:
+            self._repo = pygit2.Repository(path)
+        except (pygit2.GitError, KeyError, OSError) as error:
+            raise Unreadable(f"`{path}` is not a readable git repository: {error}.", hint="run `noforgetti doctor`") from error
+        self._objects = Objects(path)
+        self._repo.set_odb(self._objects.odb)
+        self._decoded = trees.Decoded(self._objects)
+        self._snapshots: dict[CommitId, Snapshot] = {}
+
+    # ---- reading
+
+    def heads(self) -> dict[BranchName, CommitId]:
+        """Every memory branch that can be read and its head, by name, `main` first."""
+        found: dict[BranchName, CommitId] = {}
+        for reference in self._repo.references.iterator():
+            name = reference.name
+            if name.startswith(HEADS) and isinstance(reference.target, pygit2.Oid):
+                found[BranchName(name[len(HEADS) :])] = CommitId(str(reference.target))
+        return dict(sorted(found.items(), key=lambda item: (item[0] != "main", item[0])))
+
+    def head(self, branch: str) -> CommitId | None:
+        """Where the branch stands; None when there is no such branch. Raises `Unreadable` for a torn ref."""
+        return self._ref(HEADS + branch)
+
+    def tree_of(self, commit: CommitId) -> str:
+        """The tree of a commit. Raises `Unreadable`."""
+        data = self._objects.read(commit, ObjectType.COMMIT)
+        first = data.split(b"\n", 1)[0]
+        if not first.startswith(b"tree ") or len(first) != 45:
+            raise Unreadable(f"Commit {commit[:12]} of the memory is damaged.", hint="run `noforgetti doctor`")
+        return first[5:].decode("ascii", "replace")
+
+    def snapshot(self, commit: CommitId | None) -> Snapshot:
+        """What a commit holds; None is the empty memory before the first write. Cached by commit id."""
+        if commit is None:
+            return Snapshot()
+        known = self._snapshots.get(commit)
+        if known is not None:
+            return known
+        read = trees.snapshot(self._objects, self._decoded, commit, self.tree_of(commit))
+        if not read.damaged:
+            if len(self._snapshots) >= _SNAPSHOTS:
+                self._snapshots.pop(next(iter(self._snapshots)))
+            self._snapshots[commit] = read
+        return read
+
+    def commit(self, commit: CommitId) -> Commit:
+        """One commit as a value. Raises `Unreadable`."""
+        return _parse_commit(commit, self._objects.read(commit, ObjectType.COMMIT))
+
+    def walk(self, start: CommitId | None) -> Iterator[Commit]:
+        """The first-parent chain from `start` back to the first commit."""
+        seen: set[CommitId] = set()
+        while start is not None and start not in seen:
+            seen.add(start)
+            commit = self.commit(start)
+            yield commit
+            start = commit.parent
+
+    def contains(self, head: CommitId | None, commit: CommitId) -> bool:
+        """True when `commit` is `head` or one of its ancestors."""
+        if head is None:
+            return False
+        try:
+            return head == commit or self._repo.descendant_of(head, commit)
+        except (pygit2.GitError, KeyError, ValueError):
+            return False
+
+    def by_prefix(self, prefix: str) -> list[CommitId]:
+        """The commits whose id starts with `prefix` (4 to 40 hex digits): none, one, or two to say "several"."""
+        if not re.fullmatch(r"[0-9a-f]{4,40}", prefix):
+            return []
+        try:
+            found = self._repo.get(prefix)
+        except ValueError:  # ambiguous: libgit2 does not list them, and a list of two says all a caller needs
+            return [CommitId(prefix), CommitId(prefix)]
+        return [CommitId(str(found.id))] if isinstance(found, pygit2.Commit) else []
+
+    def read_file(self, commit: CommitId, path: str) -> bytes | None:
+        """The bytes of a file of the tree, or None when it is not there. Raises `Unreadable`."""
+        blob = self.snapshot(commit).files.get(path)
+        return None if blob is None else self._objects.read(blob, ObjectType.BLOB)
+
+    def whole(self, commit: CommitId) -> bool:
+        """True when the commit, its tree and every file in it can be read."""
+        try:
+            return not any("object" in one.reason for one in trees.snapshot(
+                self._objects, trees.Decoded(self._objects), commit, self.tree_of(commit)).damaged)
+        except Unreadable:
+            return False
+
+    # ---- writing
+
+    def write(
+        self,
+        parent: CommitId | None,
+        edits: Iterable[Edit],
+        message: Message,
+        *,
+        author: Author,
+        seconds: int,
+        parents: tuple[CommitId, ...] = (),
+    ) -> CommitId:
+        """Write the commit that `edits` make of `parent`, durably, and publish nothing. `seconds` is UNIX time.
+
+        `parents` adds further parents (a merge). Raises `NewerFormat` when the parent's tree has a format this version
+        does not write, `Unwritable` when the disk does not take it.
+        """
+        failpoints.reach("write:before-objects")
+        base = None
+        if parent is not None:
+            base = self.tree_of(parent)
+            self._refuse_newer(self.snapshot(parent))
+        tree = trees.rewrite(self._objects, base, edits)
+        first = () if parent is None else (parent,)
+        data = _commit_bytes(tree, (*first, *parents), author, seconds, str(message))
+        new = CommitId(self._objects.write(ObjectType.COMMIT, data))
+        self._objects.flush()
+        return new
+
+    def publish(self, branch: str, new: CommitId, old: CommitId | None, *, reason: str = "") -> None:
+        """Move `branch` from `old` to `new`; `old` None creates it. Raises `Conflict`, `BranchExists` or `Busy`."""
+        failpoints.reach("publish:before-lock")
+        with self._locked():
+            failpoints.reach("publish:locked")
+            if old is None:
+                self._refuse_twin(branch)
+            self._swap(HEADS + branch, new, old, branch, reason)
+        failpoints.reach("publish:done")
+
+    def delete(self, branch: str, old: CommitId) -> None:
+        """Delete a branch that stands at `old`. Its commits stay until git prunes them. Raises `Conflict`, `UnknownBranch`."""
+        with self._locked():
+            actual = self.head(branch)
+            if actual is None:
+                raise UnknownBranch(branch)
+            if actual != old:
+                raise Conflict(branch, old, actual)
+            self._clear_stale(HEADS + branch)
+            self._clear_stale("packed-refs")
+            self._repo.references.delete(HEADS + branch)
+
+    def recover(self, branch: str) -> CommitId | None:
+        """Bring a branch whose ref is torn, or whose head commit or folders cannot be read, back to its newest readable commit.
+
+        The reflog is the way back. A whole commit (all files readable) is preferred. What the ref named is kept in a
+        trace. Raises `Unreadable` when nothing readable is left; then nothing is changed.
+        """
+        with self._locked():
+            try:
+                actual = self.head(branch)
+                if actual is None or self._serves(actual):
+                    return actual
+            except Unreadable:
+                actual = None
+            for candidate in self._reflog(branch):
+                if candidate != actual and self.whole(candidate):
+                    self._overwrite(branch, candidate)
+                    was = actual[:12] if actual else "an unreadable ref"
+                    self._trace(f"branch `{branch}` named {was}, which cannot be read; it was taken back to {candidate[:12]}")
+                    return candidate
+        raise Unreadable(
+            f"The head of memory branch `{branch}` cannot be read and no earlier commit is left. Nothing was changed.",
+            hint="run `noforgetti doctor`",
+        )
+
+    def close(self) -> None:
+        """Free the repository's files and threads."""
+        self._objects.close()
+        self._repo.free()
+
+    def loose_objects(self) -> int:
+        """About how many loose objects wait to be packed."""
+        return self._objects.loose_count()
+
+    # ---- inside
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        with write_lock(os.path.join(self.path, "write.flock"), wait=self.wait):
+            yield
+
+    def _swap(self, ref: str, new: CommitId, old: CommitId | None, branch: str, reason: str) -> None:
+        """Compare under the ref's own lock, then set: the look-up under the lock is what makes this a compare-and-swap."""
+        deadline = time.monotonic() + max(self.wait, STALE_LOCK) + 1
+        while True:
+            self._clear_stale(ref)
+            try:
+                with self._repo.transaction() as transaction:
+                    transaction.lock_ref(ref)
+                    failpoints.reach("publish:ref-locked")
+                    actual = self._ref(ref)
+                    if actual != old:
+                        raise Conflict(branch, old, actual)
+                    failpoints.reach("publish:compared")
+                    transaction.set_target(ref, pygit2.Oid(hex=new), None, reason or "publish")
+                    failpoints.reach("publish:ref-set")
+            except (pygit2.GitError, OSError) as error:
+                if isinstance(error, FileNotFoundError) or not _means_locked(error):
+                    raise _translate(self.path, error) from error
+                if time.monotonic() > deadline:
+                    raise Busy(f"`{ref}`", "another git program", max(self.wait, STALE_LOCK)) from error
+                time.sleep(0.01)
+            else:
+                return
+
+    def _ref(self, ref: str) -> CommitId | None:
+        try:
+            reference = self._repo.references.get(ref)
+        except (pygit2.GitError, ValueError, OSError) as error:
+            raise Unreadable(f"`{ref}` of the memory cannot be read: {error}.", hint="run `noforgetti doctor`") from error
+        if reference is None:
+            return None
+        target = reference.target
+        return CommitId(str(target)) if isinstance(target, pygit2.Oid) else None
+
+    def _refuse_twin(self, branch: str) -> None:
+        for existing in self.heads():
+            if existing.casefold() == branch.casefold():
+                raise BranchExists(branch, existing)
+
+    def _refuse_newer(self, snapshot: Snapshot) -> None:
+        if snapshot.format != FORMAT:
+            raise NewerFormat(snapshot.format)
+
+    def _serves(self, commit: CommitId) -> bool:
+        try:
+            self.snapshot(commit)
+        except Unreadable:
+            return False
+        return True
+
+    def _reflog(self, branch: str) -> list[CommitId]:
+        """Ids the branch stood at, newest first, read without trust: power loss tears the last line."""
+        try:
+            with open(os.path.join(self.path, "logs", "refs", "heads", branch), "rb") as file:
+                lines = file.read().split(b"\n")
+        except OSError:
+            return []
+        found: list[CommitId] = []
+        for line in reversed(lines):
+            words = line[:81].decode("ascii", "replace").split(" ")
+            found += [CommitId(word) for word in reversed(words) if _HEX.fullmatch(word) and set(word) != {"0"}]
+        return list(dict.fromkeys(found))
+
+    def _overwrite(self, branch: str, commit: CommitId) -> None:
+        # The only place that sets a ref without a comparison: what is there cannot be read, and the write lock is held.
+        path = os.path.join(self.path, "refs", "heads", branch)
+        temporary = f"{path}.recovered-{os.getpid()}"
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(temporary, "w", encoding="ascii") as file:
+            file.write(commit + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+
+    def _clear_stale(self, ref: str) -> None:
+        """Remove a dead writer's lock file. We hold the write lock, so it is not a living writer of ours."""
+        path = os.path.join(self.path, ref + ".lock")
+        try:
+            age = time.time() - os.stat(path).st_mtime
+        except OSError:
+            return
+        if age > STALE_LOCK:
+            os.unlink(path)
+            self._trace(f"a lock file that a killed process left on `{ref}` {age:.0f} s ago was removed")
+
+    def _trace(self, sentence: str) -> None:
+        self.traces.append(sentence)
+
+
+def _means_locked(error: Exception) -> bool:
+    """libgit2 says "locked" in one class of error and "failed to create locked file … exists" in another."""
+    text = str(error).lower()
+    return "lock" in text and "permission" not in text and "space" not in text
+
+
+def _translate(path: str, error: Exception) -> Exception:
+    from noforgetti.store.base import Unwritable
+
+    return Unwritable(path, str(error))
+
+
+def _commit_bytes(tree: str, parents: tuple[CommitId, ...], author: Author, seconds: int, message: str) -> bytes:
+    who = f"{author.name} <{author.email}> {seconds} +0000"
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {who}", f"committer {who}", "", message]
+    return "\n".join(lines).replace("\0", "").encode("utf-8", "replace")
+
+
+_PERSON = re.compile(r"(?P<name>.*?) ?<(?P<email>[^>]*)> (?P<time>-?\d{1,12}) [+-]\d{4}")
+
+
+def _parse_commit(commit: CommitId, data: bytes) -> Commit:
+    """Read a commit object, ours or anybody's: encodings, signatures and odd dates included."""
+    head, _, message = data.partition(b"\n\n")
+    fields: dict[str, list[str]] = {}
+    for line in head.decode("utf-8", "replace").split("\n"):
+        key, _, value = line.partition(" ")
+        fields.setdefault(key, []).append(value)
+    found = _PERSON.match((fields.get("author") or [""])[0])
+    author = Author(found["name"], found["email"]) if found else Author("unknown", "")
+    seconds = int(found["time"]) if found else 0
+    parsed = parse_message(message.decode("utf-8", "replace"))
+    parents = tuple(CommitId(parent) for parent in fields.get("parent", ()))
+    return Commit(commit, parents, _rfc3339(seconds), author, parsed.subject, parsed.body, parsed.trailers)
+
+
+def _rfc3339(seconds: int) -> str:
+    try:
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+    except (OverflowError, ValueError, OSError):
+        return "1970-01-01T00:00:00Z"
+
+
+def seconds_of(stamp: str) -> int:
+    """UNIX seconds of an RFC 3339 UTC time of whole seconds, as `Commit.time` is."""
+    return calendar.timegm(time.strptime(stamp, "%Y-%m-%dT%H:%M:%SZ"))
