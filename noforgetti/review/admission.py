@@ -1,0 +1,278 @@
+"""Whether a reviewer's proposal may become a commit, and as what. Pure: nothing is written here.
+
+Guaranteed: pinned entries are not touched, enforced ones not reworded, merged or removed; every text passed
+the guards; every operation rests on evidence of the window; the size rule holds for the final state; one
+review never takes out more than a quarter of the memory, however the removals are dressed. A removal in a
+proposal whose new text was refused is refused with it, because the text that was to take its place is not
+coming."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+from noforgetti.model.change import Add, Assess, Merge, Operation, Remove, Replace, State, apply
+from noforgetti.model.entry import Category, Entry, EntryId, Importance
+from noforgetti.policy import capacity
+from noforgetti.policy.verdict import Refusal, Rule
+
+if TYPE_CHECKING:
+    from noforgetti.model.evidence import Window
+    from noforgetti.policy.capacity import Limits
+    from noforgetti.review.proposal import Fact, Proposal
+
+SHARE = 0.25  # of the entries, and of the characters, that one review may remove; one entry is always allowed
+_LOSSY = 0.25  # a merge shorter than this share of what it replaces counts as removing it
+
+Documents = Sequence[tuple[str, str]]
+
+
+class Check(Protocol):
+    """The guards: `policy.guards.check`."""
+
+    def __call__(
+        self, text: str, /, *, limit: int, automatic: bool, documents: Documents = ()
+    ) -> str | Refusal: ...
+
+
+class NewEntry(Protocol):
+    """Makes the entry of an addition. `at` is the time of the newest evidence it cites, or empty: an entry
+    is as old as what it rests on, not as its review. Importance counts as judged."""
+
+    def __call__(self, text: str, *, category: Category, importance: Importance, at: str) -> Entry: ...
+
+
+class Problem(StrEnum):
+    """What a reviewer can put right when asked again."""
+
+    SCHEMA = "schema"
+    REFERENCE = "reference"  # an id or an evidence label that is not there
+    ENTRY_SIZE = "entry-size"
+    CAPACITY = "capacity"
+
+    @property
+    def settles(self) -> bool:
+        """True when the last attempt may end in a safe no-change: the answer was sound, it only did not
+        fit."""
+        return self in (Problem.ENTRY_SIZE, Problem.CAPACITY)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """One operation that was left out, and why. `target` is the first entry it meant, empty for an
+    addition."""
+
+    action: str
+    refusal: Refusal
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Operations for one commit, and what was left out."""
+
+    operations: tuple[Operation, ...]
+    refused: tuple[Refused, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NoChange:
+    """Nothing to write: nothing durable was said, or all of it was refused or known."""
+
+    refused: tuple[Refused, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """The proposal as a whole cannot stand; asked again, the reviewer may do better."""
+
+    problem: Problem
+    refusal: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """More would go than one review may take: the operations wait for the user, nothing is written."""
+
+    operations: tuple[Operation, ...]
+    refusal: Refusal
+    refused: tuple[Refused, ...] = ()
+
+
+Verdict = Admitted | NoChange | Retry | Held
+
+
+def admit(
+    proposal: Proposal,
+    window: Window,
+    state: State,
+    *,
+    limits: Limits,
+    check: Check,
+    new_entry: NewEntry,
+    now: str,
+    documents: Documents = (),
+) -> Verdict:
+    """What becomes of `proposal` on the branch `state`. `now` (RFC 3339 UTC) stamps judged importance."""
+    judge = _Judge(window, state, limits, check, new_entry, now, documents)
+    for fact in proposal.operations:
+        problem = judge.take(fact)
+        if problem is not None:
+            return problem
+    judge.drop_orphaned_removals()
+    refused = tuple(judge.refused)
+    operations = tuple(judge.operations)
+    if not operations:
+        return NoChange(refused)
+    after = apply(state, operations, now=now)
+    if (excess := removal_bound(state, operations)) is not None:
+        return Held(operations, excess, refused)
+    if (over := capacity.review(limits, size(state), size(after))) is not None:
+        return Retry(Problem.CAPACITY, over)
+    return Admitted(operations, refused)
+
+
+def size(state: State) -> int:
+    """Characters of a state, as every limit counts them."""
+    return sum(len(entry.text) for entry in state.values() if not entry.archived)
+
+
+def removal_bound(state: State, operations: Sequence[Operation]) -> Refusal | None:
+    """A refusal when more would go than one review may take. One entry may always go; beyond that, at most
+    a quarter of the entries and of the characters. A merge that cannot hold what it replaces counts as
+    removal."""
+    gone = [state[one] for operation in operations for one in _lost(state, operation)]
+    total, lost = size(state), sum(len(entry.text) for entry in gone)
+    if len(gone) <= 1 or (len(gone) <= SHARE * len(state) and lost <= SHARE * total):
+        return None
+    message = (
+        f"The review would remove {len(gone)} of {len(state)} entries ({lost:,} of {total:,} characters), "
+        "more than a quarter. Nothing was written."
+    )
+    return Refusal(Rule.REMOVAL_BOUND, message, hint="look at the proposal and remove the entries by hand")
+
+
+def _lost(state: State, operation: Operation) -> tuple[EntryId, ...]:
+    match operation:
+        case Remove(id=one):
+            return (one,) if one in state else ()
+        case Merge(ids=ids, text=text):
+            known = tuple(one for one in ids if one in state)
+            before = sum(len(state[one].text) for one in known)
+            return known if len(text) < _LOSSY * before else ()
+        case _:
+            return ()
+
+
+@dataclass(slots=True)
+class _Judge:
+    """One proposal being judged, operation by operation, on a state that moves with it."""
+
+    window: Window
+    state: State
+    limits: Limits
+    check: Check
+    new_entry: NewEntry
+    now: str
+    documents: Documents
+    operations: list[Operation] = field(default_factory=list)
+    refused: list[Refused] = field(default_factory=list)
+    lost_text: bool = False
+
+    def take(self, fact: Fact) -> Retry | None:
+        """Judge one operation; a problem ends the whole proposal."""
+        known = {section.label for section in self.window.sections}
+        if missing := [label for label in fact.evidence if label not in known]:
+            return _reference(f"evidence `{missing[0]}` is not in the window", Rule.EVIDENCE)
+        current = apply(self.state, self.operations, now=self.now)
+        ids = _targets(fact)
+        if absent := [one for one in ids if one not in current]:
+            return _reference(f"no entry has the id {absent[0][:40]!a} at that point", Rule.UNKNOWN_ENTRY)
+        if (guarded := _protected(fact, [current[one] for one in ids])) is not None:
+            self._refuse(fact, guarded)
+            return None
+        text = self._text(fact, current, ids)
+        if isinstance(text, Refusal):
+            if text.rule is Rule.TOO_LONG:
+                return Retry(Problem.ENTRY_SIZE, text)
+            self.lost_text |= text.rule is not Rule.DUPLICATE
+            self._refuse(fact, text)
+            return None
+        if (operation := self._operation(fact, text, current)) is not None:
+            self.operations.append(operation)
+        return None
+
+    def _text(self, fact: Fact, current: Mapping[EntryId, Entry], ids: Sequence[EntryId]) -> str | Refusal:
+        content = getattr(fact, "content", None)
+        if content is None:
+            return ""
+        text = self.check(content, limit=self.limits.entry, automatic=True, documents=self.documents)
+        if isinstance(text, Refusal):
+            return text
+        same = next((one for one, entry in current.items() if entry.text == text and one not in ids), None)
+        if same is None:
+            return text
+        return Refusal(Rule.DUPLICATE, f"Another entry says exactly this already: `{same}`", quote=text[:80])
+
+    def _operation(self, fact: Fact, text: str, current: Mapping[EntryId, Entry]) -> Operation | None:
+        cited = tuple(dict.fromkeys(fact.evidence))
+        match fact.action:
+            case "add":
+                return Add(
+                    self.new_entry(
+                        text, category=fact.category, importance=fact.importance, at=self._time(cited)
+                    ),
+                    cited,
+                )
+            case "replace":
+                one = EntryId(fact.entry_id)
+                if current[one].text != text:
+                    return Replace(one, text, fact.importance, cited)
+                return Assess(one, fact.importance, cited) if fact.importance else None
+            case "remove":
+                return Remove(EntryId(fact.entry_id), cited)
+            case "assess":
+                return Assess(EntryId(fact.entry_id), fact.importance, cited)
+            case _:
+                return Merge(_targets(fact), text, fact.importance, cited)
+
+    def _time(self, labels: Sequence[str]) -> str:
+        return max((section.at for section in self.window.sections if section.label in labels), default="")
+
+    def _refuse(self, fact: Fact, refusal: Refusal) -> None:
+        ids = _targets(fact)
+        self.refused.append(Refused(fact.action, refusal, ids[0] if ids else ""))
+
+    def drop_orphaned_removals(self) -> None:
+        """Without the text that was refused, removing what it was to replace would only lose."""
+        if not self.lost_text:
+            return
+        for operation in [one for one in self.operations if isinstance(one, Remove)]:
+            self.operations.remove(operation)
+            message = f"Not removed, because a text of the same proposal was refused: `{operation.id}`"
+            self.refused.append(Refused("remove", Refusal(Rule.REMOVAL_BOUND, message), operation.id))
+
+
+def _targets(fact: Fact) -> tuple[EntryId, ...]:
+    many = getattr(fact, "entry_ids", None)
+    if many is not None:
+        return tuple(EntryId(one) for one in many)
+    one = getattr(fact, "entry_id", None)
+    return (EntryId(one),) if one is not None else ()
+
+
+def _protected(fact: Fact, entries: Sequence[Entry]) -> Refusal | None:
+    for entry in entries:
+        if entry.pinned:
+            return Refusal(Rule.PINNED, f"Automatic review leaves pinned entries as they are: `{entry.id}`")
+        if entry.enforced and fact.action != "assess":
+            return Refusal(
+                Rule.ENFORCED, f"A rule is bound to this entry, so review may not reword it: `{entry.id}`"
+            )
+    return None
+
+
+def _reference(what: str, rule: Rule) -> Retry:
+    return Retry(Problem.REFERENCE, Refusal(rule, f"The proposal was not used: {what}. Nothing was written."))

@@ -1,0 +1,1 @@
+"""Reviewers: `rules` (offline), `command` (a program), `http` (an endpoint), `host` (the session's own model)."""

@@ -1,0 +1,214 @@
+"""Sessions of hosts as transcripts: one protocol, one register of formats, and a reader for plain `{role,
+content}` lines.
+
+A reader is total: a line it cannot read is counted in `broken`, never fatal. What never gets in, whatever
+the format: thinking, images, tool arguments and results, system and developer messages, and memory's own
+injected text."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from noforgetti.errors import Kind, NoForgettiError
+from noforgetti.model.entry import MAIN, BranchName
+from noforgetti.model.evidence import Item, Role, Transcript
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+# A longer line counts as broken: room for the images of a long turn, not for a mistake.
+LINE_BYTES = 32 * 1024 * 1024
+# Blocks that a host or we put into a message: our sections (a name joined to `memory`, past sessions, the
+# situation report; no entry can hold such a tag) and Pi's skills. `<MemoryRouter>` and other markup of a
+# project is not among them.
+_SCAFFOLD = re.compile(
+    r"<(/?)(?:(?:[a-z]{1,24}[-_]){1,4}memor(?:y|ies)|memor(?:y|ies)(?:[-_][a-z]{1,24}){1,4}"
+    r"|noforgetti|past[-_]sessions?|situation[-_]report|skill)(?![\w-])[^<>]{0,400}>",
+    re.IGNORECASE,
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class TranscriptError(NoForgettiError):
+    """A session file cannot be opened or is of no known format."""
+
+    kind = Kind.USER
+    reason = "unreadable-transcript"
+
+
+class Reader(Protocol):
+    """Turns the bytes of one session file into what was said on its current path."""
+
+    def __call__(self, data: bytes, *, path: Path | None = None, branch: BranchName = MAIN) -> Transcript: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A host's session format. `reader` is `module:function`, imported on first use."""
+
+    name: str
+    reader: str
+
+    def load(self) -> Reader:
+        """The reading function."""
+        module, _, function = self.reader.partition(":")
+        found: Reader = getattr(import_module(module), function)
+        return found
+
+
+FORMATS = (
+    Format("pi", "noforgetti.transcripts.pi:parse"),
+    Format("plain", "noforgetti.transcripts.base:plain"),
+)
+
+
+def read(path: Path, *, kind: str = "", branch: BranchName = MAIN) -> Transcript:
+    """The transcript of a session file; without `kind` (a format's name) the first lines decide. Raises
+    `TranscriptError`."""
+    try:
+        data = path.read_bytes()
+    except OSError as trouble:
+        raise TranscriptError(
+            f"The session file `{path}` cannot be read: {trouble.strerror}. Nothing was reviewed.",
+            hint="name a readable file with --transcript",
+        ) from trouble
+    name = kind or recognise(data)
+    chosen = next((one for one in FORMATS if one.name == name), None)
+    if chosen is None:
+        raise TranscriptError(
+            f"The session file `{path}` has no known format. Nothing was reviewed.",
+            hint="known formats: " + ", ".join(one.name for one in FORMATS),
+        )
+    return chosen.load()(data, path=path, branch=branch)
+
+
+def recognise(data: bytes) -> str:
+    """`pi`, `plain`, or empty when the first 20 readable lines look like neither."""
+    for _, line in zip(range(20), objects(data), strict=False):
+        if line is None:
+            continue
+        if line.get("type") == "session" and "id" in line:
+            return "pi"
+        if "role" in line or isinstance(line.get("message"), dict) or isinstance(line.get("messages"), list):
+            return "plain"
+    return ""
+
+
+def plain(data: bytes, *, path: Path | None = None, branch: BranchName = MAIN) -> Transcript:
+    """Lines of `{role, content}`, as OpenAI-style logs have them, one JSON list of such, or `{messages:
+    […]}`. Every turn counts as completed, since the format cannot say otherwise. Ids are `#<number of the
+    message>` where none is given."""
+    items: list[Item] = []
+    broken = 0
+    for number, message in enumerate(_messages(data), 1):
+        if message is None:
+            broken += 1
+            continue
+        inner = message.get("message")
+        said = inner if isinstance(inner, dict) else message
+        role = _PLAIN_ROLES.get(str(said.get("role", "")))
+        if role is None:
+            continue
+        text = (
+            own_words(text_of(said.get("content"))) if role is not Role.TOOL else f"{name_of(said)} completed"
+        )
+        if text.strip():
+            items.append(Item(str(message.get("id") or f"#{number}"), role, text, when(message), branch))
+    session = path.stem if path else ""
+    return Transcript(session, tuple(items), (session,) if session else (), broken=broken)
+
+
+_PLAIN_ROLES = {"user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
+
+
+def _messages(data: bytes) -> Iterator[dict[str, Any] | None]:
+    whole = _loads(data) if data.lstrip()[:1] == b"[" or data.count(b"\n") < 2 else None
+    if isinstance(whole, dict) and isinstance(whole.get("messages"), list):
+        whole = whole["messages"]
+    if isinstance(whole, list):
+        yield from (one if isinstance(one, dict) else None for one in whole)
+        return
+    yield from objects(data)
+
+
+def objects(data: bytes) -> Iterator[dict[str, Any] | None]:
+    """The JSON objects of a file of lines; None for a line that holds none. Blank lines, and a last line
+    without its line end that does not parse (the host is writing it right now), are passed over in
+    silence."""
+    lines = data.split(b"\n")  # LF only: U+2028 may stand inside a string
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        value = _loads(line) if len(line) <= LINE_BYTES else None
+        if isinstance(value, dict):
+            yield value
+        elif number < len(lines):
+            yield None
+
+
+def _loads(line: bytes) -> Any:
+    try:
+        return json.loads(line.decode("utf-8-sig", errors="replace"), strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def text_of(content: Any) -> str:
+    """The visible text of a message: a string, or the text blocks of a list. Thinking, images, calls stay
+    out."""
+    if isinstance(content, str):
+        return encodable(content)
+    if not isinstance(content, list):
+        return ""
+    texts = (
+        part.get("text")
+        for part in content
+        if isinstance(part, dict) and part.get("type") in ("text", "input_text", "output_text")
+    )
+    return encodable("\n".join(text for text in texts if isinstance(text, str)))
+
+
+def encodable(text: str) -> str:
+    """The text with lone surrogates replaced by U+FFFD, so that it can be written anywhere. Pairs become
+    one character."""
+    if not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def own_words(text: str) -> str:
+    """The text without blocks that a host or we put into it (`<project_memory>…`, `<skill …>…`). An
+    unmatched tag takes everything on its open side with it: rather lose evidence than feed memory back into
+    memory."""
+    kept: list[str] = []
+    start, depth = 0, 0
+    for tag in _SCAFFOLD.finditer(text):
+        if tag[1]:
+            if depth == 0:
+                kept.clear()
+            depth = max(0, depth - 1)
+            start = tag.end()
+            continue
+        if depth == 0:
+            kept.append(text[start : tag.start()])
+        depth += 1
+    if depth == 0:
+        kept.append(text[start:])
+    return "".join(kept)
+
+
+def name_of(message: Mapping[str, Any]) -> str:
+    """A tool's name, fit for one line: at most 80 characters without blanks, or `tool`."""
+    name = message.get("toolName") or message.get("name")
+    return encodable("".join(name.split())[:80]) if isinstance(name, str) and name.strip() else "tool"
+
+
+def when(entry: Mapping[str, Any]) -> str:
+    """The entry's time as written by the host when it is a string of sane length, else empty."""
+    value = entry.get("timestamp")
+    return encodable(value) if isinstance(value, str) and len(value) <= 40 else ""
