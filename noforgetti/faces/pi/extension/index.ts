@@ -1,0 +1,70 @@
+// The Pi side of noforgetti: subscribes, registers, and hands every moment to the session's memory. It decides nothing.
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { claim, isChildAgent, readLaunch, readTools, release, type ToolSpec } from "./launch.ts";
+import { Memory } from "./memory.ts";
+import { Screen } from "./screen.ts";
+
+const NOT_OPEN = "Memory is not open in this session.";
+
+export default async function (pi: ExtensionAPI): Promise<void> {
+	if (isChildAgent(process.env) || !claim()) return;
+
+	const launch = await readLaunch();
+	const screen = new Screen(pi);
+	let memory: Memory | undefined;
+
+	pi.on("session_start", async (event, ctx) => {
+		await memory?.close(event.reason);
+		for (const tool of readTools()) registerTool(pi, tool, () => memory);
+		await screen.drawCards();
+		memory = new Memory(pi, launch, screen, { ctx, reason: event.reason });
+		memory.open();
+	});
+	pi.on("session_tree", (_event, ctx) => memory?.moved(ctx));
+	pi.on("session_shutdown", async (event) => {
+		const closing = memory;
+		memory = undefined;
+		await closing?.close(event.reason);
+		release();
+	});
+
+	pi.on("input", (event) => memory?.inputs.heard(event));
+	pi.on("before_agent_start", (event, ctx) => memory?.turn(event, ctx));
+	pi.on("message_end", (event) => {
+		if (event.message.role === "user") memory?.reached(event.message.content);
+	});
+	// Not "context": a changed list there makes Pi fold every section update into the first system message.
+	pi.on("context_with_system", (event) => {
+		const messages = memory?.run.insert(event.messages);
+		return messages && { messages };
+	});
+	pi.on("agent_before_settle", (event) => {
+		if (memory) memory.run.outcome = event.outcome;
+	});
+	pi.on("agent_settled", (event, ctx) => memory?.settled(event.aborted, ctx));
+
+	pi.registerCommand("memory", {
+		description: "Project memory: status, show, branches, fork, use, undo, review, search, log, diff, merge",
+		getArgumentCompletions: (prefix) => memory?.complete(prefix) ?? null,
+		handler: async (args, ctx) => memory?.command(args, ctx),
+	});
+	pi.registerCommand("memory-consolidate", {
+		description: "Review the whole project memory and tidy it",
+		handler: async (args, ctx) => memory?.command(`consolidate ${args}`, ctx),
+	});
+}
+
+/** Registers one tool, unless another extension has that name: a conflict at load would stop Pi. */
+function registerTool(pi: ExtensionAPI, tool: ToolSpec, memory: () => Memory | undefined): void {
+	if (pi.getAllTools().some((other) => other.name === tool.name)) return;
+	pi.registerTool({
+		...tool,
+		executionMode: "sequential",
+		async execute(_id, params, _signal, _onUpdate, ctx) {
+			const open = memory();
+			if (!open) throw new Error(NOT_OPEN);
+			const { text, details } = await open.tool(tool.name, params, ctx);
+			return { content: [{ type: "text", text }], details };
+		},
+	});
+}

@@ -1,0 +1,1 @@
+"""Real Pi against a scripted model: the extension, its installer, and the lab for end-to-end tests."""

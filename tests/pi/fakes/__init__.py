@@ -1,0 +1,1 @@
+"""Stand-ins for the bridge, run as programs of their own."""
