@@ -23,7 +23,7 @@ class NoForgettiError(Exception):
     """Root of all expected trouble. `str()` is one sentence; `hint` is one imperative or empty."""
 
     kind: Kind = Kind.INTERNAL
-    reason: str = "internal"  # machine-readable, kebab-case; `reason` in `--json`
+    reason: str = "internal"  # machine-readable, kebab-case; `code` in `--json`
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)

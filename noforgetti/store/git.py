@@ -20,7 +20,17 @@ from pygit2.enums import ObjectType
 from noforgetti.model.commit import Author, Commit, Message, parse_message
 from noforgetti.model.entry import BranchName, CommitId, Snapshot
 from noforgetti.store import failpoints, trees
-from noforgetti.store.base import FORMAT, BranchExists, Busy, Conflict, Edit, NewerFormat, UnknownBranch, Unreadable
+from noforgetti.store.base import (
+    FORMAT,
+    BranchExists,
+    Busy,
+    Conflict,
+    Edit,
+    NewerFormat,
+    UnknownBranch,
+    Unreadable,
+    Unwritable,
+)
 from noforgetti.store.locks import WAIT, write_lock
 from noforgetti.store.objects import Objects
 
@@ -58,11 +68,14 @@ class Store:
         try:
             self._repo = pygit2.Repository(path)
         except (pygit2.GitError, KeyError, OSError) as error:
-            raise Unreadable(f"`{path}` is not a readable git repository: {error}.", hint="run `noforgetti doctor`") from error
+            raise Unreadable(
+                f"`{path}` is not a readable git repository: {error}.", hint="run `noforgetti doctor`"
+            ) from error
         self._objects = Objects(path)
         self._repo.set_odb(self._objects.odb)
         self._decoded = trees.Decoded(self._objects)
         self._snapshots: dict[CommitId, Snapshot] = {}
+        self._depth = 0  # of the write lock that this store holds
 
     # ---- reading
 
@@ -84,7 +97,9 @@ class Store:
         data = self._objects.read(commit, ObjectType.COMMIT)
         first = data.split(b"\n", 1)[0]
         if not first.startswith(b"tree ") or len(first) != 45:
-            raise Unreadable(f"Commit {commit[:12]} of the memory is damaged.", hint="run `noforgetti doctor`")
+            raise Unreadable(
+                f"Commit {commit[:12]} of the memory is damaged.", hint="run `noforgetti doctor`"
+            )
         return first[5:].decode("ascii", "replace")
 
     def snapshot(self, commit: CommitId | None) -> Snapshot:
@@ -138,11 +153,19 @@ class Store:
         blob = self.snapshot(commit).files.get(path)
         return None if blob is None else self._objects.read(blob, ObjectType.BLOB)
 
+    def read_blob(self, blob: str) -> bytes:
+        """The bytes of a blob. Raises `Unreadable`."""
+        return self._objects.read(blob, ObjectType.BLOB)
+
     def whole(self, commit: CommitId) -> bool:
         """True when the commit, its tree and every file in it can be read."""
         try:
-            return not any("object" in one.reason for one in trees.snapshot(
-                self._objects, trees.Decoded(self._objects), commit, self.tree_of(commit)).damaged)
+            return not any(
+                "object" in one.reason
+                for one in trees.snapshot(
+                    self._objects, trees.Decoded(self._objects), commit, self.tree_of(commit)
+                ).damaged
+            )
         except Unreadable:
             return False
 
@@ -178,7 +201,7 @@ class Store:
     def publish(self, branch: str, new: CommitId, old: CommitId | None, *, reason: str = "") -> None:
         """Move `branch` from `old` to `new`; `old` None creates it. Raises `Conflict`, `BranchExists` or `Busy`."""
         failpoints.reach("publish:before-lock")
-        with self._locked():
+        with self.exclusive():
             failpoints.reach("publish:locked")
             if old is None:
                 self._refuse_twin(branch)
@@ -187,7 +210,7 @@ class Store:
 
     def delete(self, branch: str, old: CommitId) -> None:
         """Delete a branch that stands at `old`. Its commits stay until git prunes them. Raises `Conflict`, `UnknownBranch`."""
-        with self._locked():
+        with self.exclusive():
             actual = self.head(branch)
             if actual is None:
                 raise UnknownBranch(branch)
@@ -203,7 +226,7 @@ class Store:
         The reflog is the way back. A whole commit (all files readable) is preferred. What the ref named is kept in a
         trace. Raises `Unreadable` when nothing readable is left; then nothing is changed.
         """
-        with self._locked():
+        with self.exclusive():
             try:
                 actual = self.head(branch)
                 if actual is None or self._serves(actual):
@@ -214,7 +237,9 @@ class Store:
                 if candidate != actual and self.whole(candidate):
                     self._overwrite(branch, candidate)
                     was = actual[:12] if actual else "an unreadable ref"
-                    self._trace(f"branch `{branch}` named {was}, which cannot be read; it was taken back to {candidate[:12]}")
+                    self._trace(
+                        f"branch `{branch}` named {was}, which cannot be read; it was taken back to {candidate[:12]}"
+                    )
                     return candidate
         raise Unreadable(
             f"The head of memory branch `{branch}` cannot be read and no earlier commit is left. Nothing was changed.",
@@ -233,8 +258,19 @@ class Store:
     # ---- inside
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
-        with write_lock(os.path.join(self.path, "write.flock"), wait=self.wait):
+    def exclusive(self) -> Iterator[None]:
+        """Hold the write lock over several steps, so that a plan made inside is not overtaken by another of our writers.
+
+        Correctness never rests on it: publishing compares all the same, and a `git push` does not know the lock.
+        """
+        if self._depth == 0:
+            with write_lock(os.path.join(self.path, "write.flock"), wait=self.wait):
+                self._depth = 1
+                try:
+                    yield
+                finally:
+                    self._depth = 0
+        else:
             yield
 
     def _swap(self, ref: str, new: CommitId, old: CommitId | None, branch: str, reason: str) -> None:
@@ -254,7 +290,7 @@ class Store:
                     failpoints.reach("publish:ref-set")
             except (pygit2.GitError, OSError) as error:
                 if isinstance(error, FileNotFoundError) or not _means_locked(error):
-                    raise _translate(self.path, error) from error
+                    raise Unwritable(self.path, str(error)) from error
                 if time.monotonic() > deadline:
                     raise Busy(f"`{ref}`", "another git program", max(self.wait, STALE_LOCK)) from error
                 time.sleep(0.01)
@@ -265,7 +301,9 @@ class Store:
         try:
             reference = self._repo.references.get(ref)
         except (pygit2.GitError, ValueError, OSError) as error:
-            raise Unreadable(f"`{ref}` of the memory cannot be read: {error}.", hint="run `noforgetti doctor`") from error
+            raise Unreadable(
+                f"`{ref}` of the memory cannot be read: {error}.", hint="run `noforgetti doctor`"
+            ) from error
         if reference is None:
             return None
         target = reference.target
@@ -297,7 +335,9 @@ class Store:
         found: list[CommitId] = []
         for line in reversed(lines):
             words = line[:81].decode("ascii", "replace").split(" ")
-            found += [CommitId(word) for word in reversed(words) if _HEX.fullmatch(word) and set(word) != {"0"}]
+            found += [
+                CommitId(word) for word in reversed(words) if _HEX.fullmatch(word) and set(word) != {"0"}
+            ]
         return list(dict.fromkeys(found))
 
     def _overwrite(self, branch: str, commit: CommitId) -> None:
@@ -332,15 +372,18 @@ def _means_locked(error: Exception) -> bool:
     return "lock" in text and "permission" not in text and "space" not in text
 
 
-def _translate(path: str, error: Exception) -> Exception:
-    from noforgetti.store.base import Unwritable
-
-    return Unwritable(path, str(error))
-
-
-def _commit_bytes(tree: str, parents: tuple[CommitId, ...], author: Author, seconds: int, message: str) -> bytes:
+def _commit_bytes(
+    tree: str, parents: tuple[CommitId, ...], author: Author, seconds: int, message: str
+) -> bytes:
     who = f"{author.name} <{author.email}> {seconds} +0000"
-    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {who}", f"committer {who}", "", message]
+    lines = [
+        f"tree {tree}",
+        *(f"parent {parent}" for parent in parents),
+        f"author {who}",
+        f"committer {who}",
+        "",
+        message,
+    ]
     return "\n".join(lines).replace("\0", "").encode("utf-8", "replace")
 
 

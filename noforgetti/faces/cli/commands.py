@@ -1,0 +1,354 @@
+"""The commands around entries, branches and history."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from noforgetti.faces import text
+from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session, plain
+from noforgetti.model.entry import Category, Importance
+
+
+@cli.command()
+@pass_session
+def status(session: Session) -> None:
+    """Where the memory is, how full it is, how review is doing."""
+    from noforgetti.service.views import status_view
+
+    session.print(status_view(session.memory, session.branch), text.status)
+
+
+@cli.command()
+@click.option(
+    "--at", "revision", metavar="REV", help="A commit, `HEAD~2`, a branch, or a time such as 2026-11-30."
+)
+@click.argument("old", metavar="[ENTRY]", required=False)
+@pass_session
+def show(session: Session, revision: str | None, old: str | None) -> None:
+    """The entries of the branch, by topic."""
+    from noforgetti.service.views import show_view
+
+    memory = session.memory
+    if revision is None:
+        now = memory.snapshot(session.branch)
+    else:
+        from noforgetti.service.history import resolve
+
+        now = (
+            memory.store.snapshot(resolve(memory, session.branch, revision))
+            if memory.exists
+            else memory.snapshot(session.branch)
+        )
+    doc = show_view(session.branch, now)
+    if old is not None:
+        _only(session, doc, old)
+        return
+    if revision is None:
+        from noforgetti.service.rendered import keep
+
+        keep(memory, doc)
+    session.print(doc, text.show)
+
+
+def _only(session: Session, doc: dict[str, object], old: str) -> None:
+    entries = doc["entries"]
+    assert isinstance(entries, list)
+    found = [one for one in entries if one["id"] == old] or [
+        one for one in entries if str(one["id"]).startswith(old)
+    ]
+    if len(found) != 1:
+        reason = (
+            f"{'No entry has' if not found else 'More than one entry has'} an id that begins with `{old}`."
+        )
+        session.refuse(
+            {
+                "outcome": "refused",
+                "reason": reason,
+                "hint": "list the ids with `noforgetti show`",
+                "rule": "unknown-entry",
+            }
+        )
+        return
+    session.print({**doc, "entries": found, "damaged": []}, text.show)
+
+
+@cli.command("list")
+@pass_session
+def list_(session: Session) -> None:
+    """The entries as numbered lines, as the agent's tool lists them."""
+    from noforgetti.service.views import show_view
+
+    session.print(show_view(session.branch, session.memory.snapshot(session.branch)), plain(text.entry_list))
+
+
+def _traits(command: click.Command) -> click.Command:
+    for option in (
+        click.Option(["--category"], type=click.Choice(_CATEGORIES), help="What sort of fact it is."),
+        click.Option(
+            ["--importance"], type=click.Choice(["high", "normal", "low"]), help="The cost of forgetting it."
+        ),
+        click.Option(["--pin/--unpin", "pinned"], default=None, help="Keep automatic review away from it."),
+        click.Option(["--key"], help="A short name under which there is one entry."),
+        click.Option(
+            ["--scope"], type=click.Choice(["project"]), default="project", help="Whose memory it is."
+        ),
+    ):
+        command.params.append(option)
+    return command
+
+
+@_traits
+@cli.command()
+@click.argument("words", metavar="TEXT")
+@pass_session
+def add(
+    session: Session,
+    words: str,
+    category: str | None,
+    importance: str | None,
+    pinned: bool | None,
+    key: str | None,
+    scope: str,
+) -> None:  # noqa: FBT001
+    """Add one fact. `-` reads it from standard input."""
+    from noforgetti.service import writes
+
+    traits = _read_traits(category, importance, pinned, key)
+    _written(session, writes.add(session.memory, session.branch, _words(words), traits))
+
+
+@_traits
+@cli.command()
+@click.argument("old")
+@click.argument("words", metavar="NEW")
+@pass_session
+def replace(
+    session: Session,
+    old: str,
+    words: str,
+    category: str | None,
+    importance: str | None,
+    pinned: bool | None,
+    key: str | None,
+    scope: str,  # noqa: FBT001
+) -> None:
+    """Replace the whole text of one entry; OLD is an id or a unique piece of its text."""
+    from noforgetti.service import writes
+
+    traits = _read_traits(category, importance, pinned, key)
+    _written(session, writes.reword(session.memory, session.branch, old, _words(words), traits))
+
+
+@cli.command()
+@click.argument("old")
+@pass_session
+def remove(session: Session, old: str) -> None:
+    """Remove one entry; OLD is an id or a unique piece of its text. History keeps it."""
+    from noforgetti.service import writes
+
+    _written(session, writes.remove(session.memory, session.branch, old))
+
+
+def _read_traits(
+    category: str | None, importance: str | None, pinned: bool | None, key: str | None
+) -> object:  # noqa: FBT001
+    from noforgetti.service.writes import Traits
+
+    return Traits(
+        Category(category) if category else None, Importance(importance) if importance else None, pinned, key
+    )
+
+
+def _words(words: str) -> str:
+    return sys.stdin.buffer.read(4_000_000).decode("utf-8", "surrogateescape") if words == "-" else words
+
+
+def _written(session: Session, written: object) -> None:
+    from noforgetti.service.views import written_view
+    from noforgetti.service.writes import Written
+
+    assert isinstance(written, Written)
+    doc = written_view(written)
+    if written.outcome == "refused":
+        session.refuse(doc)
+    else:
+        session.print(doc, text.written)
+
+
+@cli.command()
+@pass_session
+def branches(session: Session) -> None:
+    """The memory branches; `*` marks the selected one."""
+    from noforgetti.service.branches import listed
+    from noforgetti.service.views import branches_view
+
+    session.print(branches_view(listed(session.memory, session.branch)), text.branches)
+
+
+@cli.command()
+@click.argument("name")
+@click.option("--at", "revision", metavar="REV", help="Fork from this commit instead of the branch's head.")
+@pass_session
+def fork(session: Session, name: str, revision: str | None) -> None:
+    """Create memory branch NAME from the selected one. It shares history and costs nothing."""
+    from noforgetti.service import branches as service
+
+    at = None
+    if revision is not None:
+        from noforgetti.service.history import resolve
+
+        at = resolve(session.memory, session.branch, revision)
+    made = service.fork(session.memory, session.branch, name, at=at)
+    doc = {
+        "outcome": "forked",
+        "branch": made.name,
+        "from": session.branch,
+        "head": made.head,
+        "entries": made.entries,
+    }
+    session.print(
+        doc,
+        lambda d, _: (
+            f"Forked `{d['branch']}` from `{d['from']}` at {d['head'][:12]}; switch with `noforgetti use {d['branch']}`."
+        ),
+    )
+
+
+@cli.command()
+@click.argument("name")
+@pass_session
+def use(session: Session, name: str) -> None:
+    """Select memory branch NAME for the command line. A Pi session selects its own with `/memory use`."""
+    from noforgetti.service import branches as service
+
+    chosen = service.use(session.memory, name)
+    session.memory.select(chosen)
+    session.print(
+        {"outcome": "selected", "branch": chosen}, lambda d, _: f"Selected memory branch `{d['branch']}`."
+    )
+
+
+@cli.group()
+def branch() -> None:
+    """More about branches."""
+
+
+@branch.command("delete")
+@click.argument("name")
+@pass_session
+def branch_delete(session: Session, name: str) -> None:
+    """Delete memory branch NAME."""
+    from noforgetti.service import branches as service
+
+    was = service.delete(session.memory, name)
+    doc = {"outcome": "deleted", "branch": name, "head": was}
+    session.print(
+        doc,
+        lambda d, _: (
+            f"Deleted `{d['branch']}`, which stood at {d['head'][:12]}; `noforgetti fork {d['branch']} --at {d['head'][:12]}` brings it back."
+        ),
+    )
+
+
+@cli.command()
+@click.argument("entry", required=False)
+@click.option("-n", "limit", type=click.IntRange(min=1), help="At most this many commits.")
+@pass_session
+def log(session: Session, entry: str | None, limit: int | None) -> None:
+    """The branch's commits in the terms of entries, newest first; with ENTRY those that touched it."""
+    from noforgetti.service.history import log as service
+    from noforgetti.service.views import logged_view
+
+    commits = [
+        logged_view(one)
+        for one in service(session.memory, session.branch, limit=limit or 0, entry=entry or "")
+    ]
+    session.print({"branch": session.branch, "commits": commits}, text.log)
+
+
+@cli.command()
+@click.argument("one", metavar="A")
+@click.argument("other", metavar="B", default="HEAD")
+@pass_session
+def diff(session: Session, one: str, other: str) -> None:
+    """Which entries differ between two commits or branches."""
+    from noforgetti.service.history import between, resolve
+    from noforgetti.service.views import diff_view
+
+    memory = session.memory
+    first, second = resolve(memory, session.branch, one), resolve(memory, session.branch, other)
+    session.print(diff_view(first, second, between(memory, first, second)), text.operations)
+
+
+@cli.command()
+@click.argument("entry", required=False)
+@pass_session
+def blame(session: Session, entry: str | None) -> None:
+    """Which commit gave each entry its present form."""
+    from noforgetti.service.history import blame as service
+    from noforgetti.service.views import entry_view
+
+    found = service(session.memory, session.branch, entry or "")
+    rows = [
+        {
+            **entry_view(one),
+            "commit": commit.id,
+            "time": commit.time,
+            "kind": commit.kind,
+            "author": commit.author.name,
+        }
+        for one, commit in found
+    ]
+    if entry and not rows:
+        session.refuse(
+            {
+                "outcome": "refused",
+                "reason": f"No entry has the id `{entry}`.",
+                "hint": "list the ids with `noforgetti show`",
+            }
+        )
+        return
+    session.print({"branch": session.branch, "blame": rows}, text.blame)
+
+
+@cli.command()
+@click.argument("revision", metavar="[REV]", required=False)
+@click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
+@pass_session
+def undo(session: Session, revision: str | None, dry_run: bool) -> None:  # noqa: FBT001
+    """Take back the newest automatic review, or the commit REV. Halts when a later change touched the same entry."""
+    from noforgetti.service.undo import undo as service
+
+    _undone(session, service, revision, dry_run=dry_run)
+
+
+@cli.command()
+@click.argument("revision", metavar="[REV]", required=False)
+@click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
+@pass_session
+def redo(session: Session, revision: str | None, dry_run: bool) -> None:  # noqa: FBT001
+    """Bring back what the newest undo took."""
+    from noforgetti.service.undo import redo as service
+
+    _undone(session, service, revision, dry_run=dry_run)
+
+
+def _undone(session: Session, service: object, revision: str | None, *, dry_run: bool) -> None:
+    from noforgetti.service.history import resolve
+    from noforgetti.service.views import undone_view
+
+    memory, branch_ = session.memory, session.branch
+    target = resolve(memory, branch_, revision) if revision is not None else None
+    result = service(memory, branch_, target, dry_run=dry_run)  # type: ignore[operator]
+    doc = undone_view(result)
+    if result.outcome == "halted":
+        reason = text.undone(doc)
+        hint = (
+            doc["hint"]
+            or f"compare with `noforgetti show --at {(doc.get('undoes') or doc.get('redoes') or '')[:12]}`"
+        )
+        session.refuse({**doc, "reason": reason, "hint": hint, "dry_run": dry_run})
+        return
+    session.print({**doc, "dry_run": dry_run}, text.undone, dry_run=dry_run)

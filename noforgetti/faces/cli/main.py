@@ -1,0 +1,127 @@
+"""The command line: words in, use cases called, documents out. Decides nothing."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from noforgetti import __version__
+from noforgetti.errors import NoForgettiError
+from noforgetti.faces import text
+from noforgetti.faces.cli.output import DONE, INTERRUPTED, REFUSED, Output
+from noforgetti.service.memory import Memory, open_memory
+
+_CATEGORIES = ["preference", "lesson", "pattern", "decision", "done", "mistake"]
+
+
+class Session:
+    """One run of the command line: the options before the command, and the memory once it is needed."""
+
+    def __init__(self, folder: str, branch: str | None, output: Output) -> None:
+        self.folder, self.output = folder, output
+        self._branch = branch
+        self._memory: Memory | None = None
+        self.exit = DONE
+
+    @property
+    def memory(self) -> Memory:
+        """The project's memory, opened once."""
+        if self._memory is None:
+            self._memory = open_memory(self.folder, os.environ)
+        return self._memory
+
+    @property
+    def branch(self) -> str:
+        """The branch named by `--branch`, else the selected one."""
+        return self._branch if self._branch is not None else self.memory.current()
+
+    def print(self, doc: dict[str, Any], shown: Callable[..., str], **options: Any) -> None:
+        """Print a document."""
+        self.output.document(doc, "" if self.output.as_json else shown(doc, self.output.style, **options))
+
+    def refuse(self, doc: dict[str, Any]) -> None:
+        """Print a refusal and end with status 1."""
+        self.exit = self.output.refused(doc, doc.get("reason") or "", doc.get("hint") or "")
+
+    def close(self) -> None:
+        """Let go of the memory."""
+        if self._memory is not None:
+            self._memory.close()
+
+
+pass_session = click.make_pass_decorator(Session)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-C", "folder", metavar="DIR", default=".", help="Work on the project around DIR.")
+@click.option(
+    "--branch", metavar="B", default=None, help="Work on memory branch B instead of the selected one."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.version_option(__version__, prog_name="noforgetti")
+@click.pass_context
+def cli(context: click.Context, folder: str, branch: str | None, as_json: bool) -> None:  # noqa: FBT001 - click's call
+    """A project's memory for coding agents, kept as a real git repository."""
+    session = Session(folder, branch, Output(as_json=as_json))
+    context.obj = session
+    context.call_on_close(session.close)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; answers the exit status. The one guard that turns errors into text."""
+    from noforgetti.faces.cli import commands  # noqa: F401 - registers the commands
+
+    output = Output(as_json="--json" in _before_dashes(arguments))
+    context: click.Context | None = None
+    try:
+        context = cli.make_context("noforgetti", _hoisted(arguments))
+        with context:
+            cli.invoke(context)
+            session = context.obj
+            return session.exit if isinstance(session, Session) else DONE
+    except click.exceptions.Exit as error:
+        return error.exit_code
+    except click.ClickException as error:
+        return output.misused(_sentence(error.format_message()), _usage(error))
+    except NoForgettiError as error:
+        return output.failed(error)
+    except (KeyboardInterrupt, click.Abort):
+        print("Interrupted. Nothing that was not published has changed.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`). Python would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return REFUSED
+    except Exception as error:  # noqa: BLE001 - the outer guard: a surprise becomes a report
+        return output.fault(error)
+
+
+def _before_dashes(arguments: list[str]) -> list[str]:
+    return arguments[: arguments.index("--")] if "--" in arguments else arguments
+
+
+def _hoisted(arguments: list[str]) -> list[str]:
+    """`--json` is understood after the command too."""
+    head = _before_dashes(arguments)
+    if "--json" not in head:
+        return arguments
+    return ["--json", *(word for word in head if word != "--json"), *arguments[len(head) :]]
+
+
+def _sentence(message: str) -> str:
+    return message if message.endswith((".", "?", "!")) else message + "."
+
+
+def _usage(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if isinstance(context, click.Context) else "noforgetti"
+    return f"see `{path} --help`; put `--` before words that begin with `-`"
+
+
+def plain(shown: Callable[[dict[str, Any]], str]) -> Callable[[dict[str, Any], text.Style], str]:
+    """A renderer without colour where one with a style is expected."""
+    return lambda doc, _style: shown(doc)

@@ -1,0 +1,239 @@
+"""Documents as text for people. Imports nothing that start-up would feel; decides nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Document = dict[str, Any]
+
+_PLURALS = {
+    "preference": "Preferences",
+    "lesson": "Lessons",
+    "pattern": "Patterns",
+    "decision": "Decisions",
+    "done": "Completions",
+    "mistake": "Mistakes",
+}
+_SIGNS = {"add": "+", "remove": "-", "replace": "~", "assess": "◆", "change": "~"}
+_COLOURS = {"+": "32", "-": "31", "~": "33", "◆": "36"}
+_CARD_WIDTH = 76  # code points of one line of a review card (the reference system's clip)
+
+
+class Style:
+    """Colour, or none."""
+
+    def __init__(self, *, colour: bool) -> None:
+        self.colour = colour
+
+    def __call__(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self.colour and text else text
+
+    def bold(self, text: str) -> str:
+        """For what a line is about."""
+        return self("1", text)
+
+    def dim(self, text: str) -> str:
+        """For what one rarely needs."""
+        return self("2", text)
+
+
+PLAIN = Style(colour=False)
+
+
+def clean(text: str) -> str:
+    """The text without control characters that a terminal would obey."""
+    return "".join(
+        c if c in "\n\t" or not (ord(c) < 32 or 127 <= ord(c) < 160) else "\N{REPLACEMENT CHARACTER}"
+        for c in text
+    )
+
+
+def clip(text: str, limit: int = _CARD_WIDTH) -> str:
+    """One line of at most `limit` code points."""
+    line = " ".join(clean(text).split())
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def show(doc: Document, style: Style = PLAIN) -> str:
+    """The entries of a branch, by topic."""
+    lines: list[str] = []
+    topic = ""
+    for entry in doc["entries"]:
+        if entry["category"] != topic:
+            topic = entry["category"]
+            lines += (
+                ["", style.bold(_PLURALS.get(topic, topic))]
+                if lines
+                else [style.bold(_PLURALS.get(topic, topic))]
+            )
+        marks = [mark for mark in ("pinned", "enforced", "archived") if entry.get(mark)]
+        importance = entry["importance"] + ("" if entry.get("assessed") else "?")
+        tail = ", ".join([entry["id"], importance, *marks])
+        body = clean(entry["text"]).replace("\n", "\n  ")
+        lines.append(f"- {body} {style.dim(f'[{tail}]')}")
+    if doc["damaged"]:
+        lines += ["", style("31", "Cannot be read")]
+        lines += [f"- {clean(one['path'])} {one['reason']}" for one in doc["damaged"]]
+    if not lines:
+        lines.append(f"Memory branch `{doc['branch']}` holds no entries.")
+    return "\n".join(lines)
+
+
+def entry_list(doc: Document) -> str:
+    """Numbered lines for an agent: number, importance (with `?` while nobody judged it), id, text."""
+    if not doc["entries"]:
+        return f"Memory branch `{doc['branch']}` holds no entries."
+    lines = []
+    for number, entry in enumerate(doc["entries"], 1):
+        mark = "" if entry["assessed"] else "?"
+        pinned = ", pinned" if entry["pinned"] else ""
+        lines.append(
+            f"{number}. [{entry['importance']}{mark}{pinned}] `{entry['id']}` {clean(entry['text'])}"
+        )
+    return "\n".join(lines)
+
+
+def status(doc: Document, style: Style = PLAIN) -> str:
+    """Where the memory is, how full it is, how review is doing."""
+    project, limits, review = doc["project"], doc["limits"], doc["review"]
+    head = doc["head"][:12] if doc["head"] else "nothing written yet"
+    rows = [
+        ("project", project["root"]),
+        ("key", project["key"]),
+        ("repository", project["repository"] + ("" if project["exists"] else " (made by the first write)")),
+        ("branch", f"{doc['branch']} at {head}"),
+        ("entries", f"{doc['entries']:,}" + (f" ({doc['hidden']} hidden)" if doc["hidden"] else "")),
+        (
+            "characters",
+            f"{doc['characters']:,} (goal {limits['goal']:,}, target {limits['target']:,}, limit {limits['hard']:,}; an entry {limits['entry']:,})",
+        ),
+        ("review", _review_line(review)),
+        ("index", doc["index"]["state"]),
+        ("embedding", doc["embedding"]["state"]),
+    ]
+    for key in ("superproject", "worktree_of"):
+        if key in project:
+            rows.insert(1, (key.replace("_", " "), project[key]))
+    if review.get("last"):
+        last = review["last"]
+        rows.append(("last review", f"{last['time']}, {last['outcome']}, by {last['reviewer']}"))
+    lines = [f"{style.bold(name.ljust(12))} {clean(str(value))}" for name, value in rows]
+    lines += [f"{style.bold('note'.ljust(12))} {clean(note)}" for note in doc["notes"]]
+    lines += [f"{style('31', 'degraded'.ljust(12))} {clean(one)}" for one in doc["degraded"]]
+    lines += [f"{style.dim('trace'.ljust(12))} {one['time']} {clean(one['text'])}" for one in doc["traces"]]
+    return "\n".join(lines)
+
+
+def _review_line(review: Document) -> str:
+    parts = [review["mode"], f"reviewer {review['reviewer']}", review["state"]]
+    if "turns" in review:
+        parts.append(f"{review['turns']} turns and a signal of {review['signal']} since the last")
+    if review.get("next_attempt"):
+        parts.append(f"waits until {review['next_attempt']} after {review['failures']} failures")
+    return ", ".join(parts)
+
+
+def footer(branch: str, entries: int, characters: int, hard: int) -> str:
+    """The one line that a host keeps in view."""
+    return f"memory {branch}: {entries} entries, {characters * 100 // hard} %"
+
+
+def branches(doc: Document, style: Style = PLAIN) -> str:
+    """One line a branch; `*` marks the current one."""
+    width = max(len(one["name"]) for one in doc["branches"])
+    lines = []
+    for one in doc["branches"]:
+        count = "unreadable" if one["entries"] is None else f"{one['entries']} entries"
+        head = one["head"][:12] if one["head"] else "-"
+        line = f"{'*' if one['current'] else ' '} {one['name'].ljust(width)}  {head}  {count}"
+        lines.append(style.bold(line) if one["current"] else line)
+    return "\n".join(lines)
+
+
+def operation(one: Document, style: Style = PLAIN, *, width: int = 0) -> list[str]:
+    """What happened to one entry, as one or two lines; `width` clips each, 0 keeps the text whole."""
+    sign = _SIGNS[one["operation"]]
+    cut = (lambda text: clip(text, width)) if width else clean
+    if one["operation"] == "assess":
+        return [style(_COLOURS[sign], f"{sign} {one['id']} is of {one['importance']} importance now")]
+    if one["operation"] == "replace":
+        return [
+            style(_COLOURS["-"], f"- {cut(one['before'])}"),
+            style(_COLOURS["+"], f"+ {cut(one['text'])}"),
+        ]
+    text = one["before"] if one["operation"] == "remove" else one["text"]
+    return [style(_COLOURS[sign], f"{sign} {cut(text)}")]
+
+
+def operations(doc: Document, style: Style = PLAIN) -> str:
+    """A difference between two states."""
+    lines = [line for one in doc["operations"] for line in operation(one, style)]
+    return "\n".join(lines) if lines else "No entry differs."
+
+
+def log(doc: Document, style: Style = PLAIN) -> str:
+    """One block a commit, newest first."""
+    if not doc["commits"]:
+        return "Nothing was written yet."
+    blocks = []
+    for one in doc["commits"]:
+        head = f"{style('33', one['commit'][:12])} {one['time']} {one['kind']} by {one['author']}"
+        lines = [head, f"    {clean(one['subject'])}"]
+        lines += [
+            f"      {line}" for op in one["operations"] for line in operation(op, style, width=_CARD_WIDTH)
+        ]
+        blocks.append("\n".join(lines))
+    return "\n".join(blocks)
+
+
+def blame(doc: Document, style: Style = PLAIN) -> str:
+    """One line an entry: who gave it its present form, and when."""
+    lines = [
+        f"{style('33', one['commit'][:12])} {one['time']} {one['kind']:<7} {one['author']:<9} {clip(one['text'])}"
+        for one in doc["blame"]
+    ]
+    return "\n".join(lines) if lines else "No entries."
+
+
+def written(doc: Document, style: Style = PLAIN) -> str:
+    """The outcome of a direct write that was not refused."""
+    entry = doc["entry"]
+    where = f"on branch `{doc['branch']}`"
+    name = f"`{entry['id']}`" if entry else "the damaged file"
+    if doc["outcome"] == "duplicate":
+        text = f"{name} says exactly that already {where}; nothing was written."
+    else:
+        text = f"{doc['outcome'].capitalize()} {name} {where}, commit {doc['commit'][:12]}."
+    return "\n".join([text, *(style("33", f"Note: {warning}") for warning in doc["warnings"])])
+
+
+def undone(doc: Document, style: Style = PLAIN, *, dry_run: bool = False) -> str:
+    """The outcome of an undo or redo."""
+    outcome = doc["outcome"]
+    if outcome == "nothing":
+        return f"Nothing to do: {doc['reason']}."
+    target = doc.get("undoes") or doc.get("redoes") or ""
+    if outcome == "halted" and doc["conflicts"]:
+        lines = [
+            f"Undo stopped: these entries changed after {target[:12]} ({clean(doc['subject'])}). Nothing was written."
+        ]
+        return "\n".join(
+            lines
+            + [
+                f"  {one['id']} changed by {(one['commit'] or 'an unknown commit')[:12]}"
+                for one in doc["conflicts"]
+            ]
+        )
+    if outcome == "halted":
+        return f"Undo stopped: {doc['reason']}"
+    verb = (
+        {"undone": "take back", "redone": "bring back"}[outcome]
+        if dry_run
+        else {"undone": "Took back", "redone": "Brought back"}[outcome]
+    )
+    first = (
+        f"{'Would ' if dry_run else ''}{verb} {target[:12]} ({clean(doc['subject'])})"
+        + ("" if dry_run else f", commit {doc['commit'][:12]}")
+        + "."
+    )
+    return "\n".join([first, *(f"  {line}" for one in doc["operations"] for line in operation(one, style))])

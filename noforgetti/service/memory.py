@@ -1,0 +1,229 @@
+"""One project's memory, opened: the place where discovery, settings, the clock and the repository meet.
+
+Every use case works on a `Memory`. Reading never creates anything; the repository is made by the first write.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
+
+from noforgetti.model.commit import AUTHORS, Author, Message
+from noforgetti.model.entry import MAIN, BranchName, CommitId, Snapshot, Writer
+from noforgetti.policy.capacity import Limits, scaled
+from noforgetti.service.places import Places, places
+from noforgetti.service.state import State
+from noforgetti.store.base import Conflict, Edit, UnknownBranch, Unreadable
+from noforgetti.store.create import create
+from noforgetti.store.discovery import Project, discover
+
+if TYPE_CHECKING:
+    from noforgetti.service.settings import Settings
+    from noforgetti.store.git import Store
+
+_ATTEMPTS = 8  # plans of a direct write; only a push into the repository can overtake a plan made under the write lock
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A change that is planned on one head: what to write and what the commit says."""
+
+    edits: tuple[Edit, ...]
+    message: Message
+    writer: Writer = Writer.USER
+    parents: tuple[CommitId, ...] = ()
+    author: Author | None = None
+
+
+Answer = TypeVar("Answer")
+
+
+class Memory:
+    """The memory of the project around a folder. Belongs to one thread; see `twin` for another one."""
+
+    def __init__(
+        self, project: Project, where: Places, settings: Settings, *, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.project, self.places, self.settings, self.clock = project, where, settings, clock
+        self.path = where.repository(project.repository_name.removesuffix(".git"))
+        self.limits = _limits(settings)
+        self._store: Store | None = None
+        self._state: State | None = None
+
+    @property
+    def name(self) -> str:
+        """`<name>-<key>`, the name of all the project's files."""
+        return self.project.repository_name.removesuffix(".git")
+
+    @property
+    def exists(self) -> bool:
+        """True once something was written."""
+        return os.path.isfile(os.path.join(self.path, "HEAD"))
+
+    @property
+    def store(self) -> Store:
+        """The repository. Raises `Unreadable` when it is there and broken; call only when `exists`."""
+        if self._store is None:
+            from noforgetti.store.git import Store
+
+            self._store = Store(self.path)
+        return self._store
+
+    @property
+    def state(self) -> State:
+        """The derived state, opened on first use."""
+        if self._state is None:
+            self._state = State(self.places.state_of(self.name))
+        return self._state
+
+    def twin(self) -> Memory:
+        """The same memory for another thread."""
+        return Memory(self.project, self.places, self.settings, clock=self.clock)
+
+    def close(self) -> None:
+        """Free files and threads."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+        if self._state is not None:
+            self._state.close()
+            self._state = None
+
+    # ---- reading
+
+    def head(self, branch: str) -> CommitId | None:
+        """Where the branch stands; None for `main` before the first write. Raises `UnknownBranch`."""
+        head = self._head(branch) if self.exists else None
+        if head is None and branch != MAIN:
+            raise UnknownBranch(branch)
+        return head
+
+    def snapshot(self, branch: str) -> Snapshot:
+        """What the branch holds now. A branch that power loss tore is taken back to its newest readable commit."""
+        head = self.head(branch)
+        if head is None:
+            return Snapshot()
+        try:
+            return self.store.snapshot(head)
+        except Unreadable:
+            return self.store.snapshot(self._recovered(branch))
+
+    def heads(self) -> dict[BranchName, CommitId]:
+        """All branches and their heads."""
+        return self.store.heads() if self.exists else {}
+
+    def current(self) -> BranchName:
+        """The branch that the command line works on: what `use` selected, else `main`. A deleted one counts as `main`."""
+        chosen = selected(self.places.state_of(self.name))
+        if chosen and chosen != MAIN and self.exists and self.store.head(chosen) is not None:
+            return BranchName(chosen)
+        return MAIN
+
+    def select(self, branch: BranchName) -> None:
+        """Remember the branch for the command line."""
+        folder = self.places.state_of(self.name)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        temporary = os.path.join(folder, f".branch-{os.getpid()}")
+        with open(temporary, "w", encoding="ascii") as file:
+            file.write(branch + "\n")
+        os.replace(temporary, os.path.join(folder, "branch"))
+
+    # ---- writing
+
+    def change(self, branch: str, plan: Callable[[Snapshot], Draft | Answer]) -> CommitId | Answer:
+        """Plan on the current head and publish; plan again when the head moved. Whatever else `plan` answers is returned.
+
+        Raises `Conflict` when the head moved under every plan, and everything that the store raises.
+        """
+        if not self.exists:
+            first = plan(self.snapshot(branch))
+            if not isinstance(first, Draft):
+                return first
+            self.prepare()
+        for attempt in range(_ATTEMPTS):
+            with self.store.exclusive():
+                answer = plan(self.snapshot(branch))
+                if not isinstance(answer, Draft):
+                    return answer
+                try:
+                    return self.publish(branch, answer, self.head(branch))
+                except Conflict:
+                    if attempt == _ATTEMPTS - 1:
+                        raise
+        raise AssertionError("unreachable")
+
+    def publish(self, branch: str, draft: Draft, base: CommitId | None) -> CommitId:
+        """Write the draft as a child of `base` and move the branch there. Raises `Conflict` when it is elsewhere."""
+        author = draft.author or AUTHORS[draft.writer]
+        new = self.store.write(
+            base, draft.edits, draft.message, author=author, seconds=int(self.clock()), parents=draft.parents
+        )
+        self.store.publish(branch, new, base, reason=draft.message.subject)
+        self.keep_traces()
+        return new
+
+    def prepare(self) -> None:
+        """Make the repository if it is not there."""
+        if not self.exists:
+            root = self.project.root.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+            create(self.path, description=f"noforgetti memory of {root}", config={"noforgetti.root": root})
+
+    def keep_traces(self) -> None:
+        """Move what the store mended by itself to where `status` shows it."""
+        if self._store is not None and self._store.traces:
+            for sentence in self._store.traces:
+                self.state.trace("warning", sentence)
+            self._store.traces.clear()
+
+    def stamp(self) -> str:
+        """Now, as RFC 3339 UTC."""
+        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.clock()))
+
+    def draw(self, below: int) -> int:
+        """A random number for ids."""
+        return secrets.randbelow(below)
+
+    def _head(self, branch: str) -> CommitId | None:
+        try:
+            return self.store.head(branch)
+        except Unreadable:
+            return self._recovered(branch)
+
+    def _recovered(self, branch: str) -> CommitId | None:
+        try:
+            return self.store.recover(branch)
+        finally:
+            self.keep_traces()
+
+
+def selected(state_folder: str) -> str:
+    """The branch name that `use` wrote into the project's state folder, or an empty string."""
+    try:
+        with open(os.path.join(state_folder, "branch"), encoding="ascii", errors="replace") as file:
+            return file.read(100).strip()
+    except OSError:
+        return ""
+
+
+def open_memory(folder: str, environ: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Memory:
+    """The memory of the project around `folder`. Raises what discovery and the settings raise; creates nothing."""
+    from noforgetti.service.settings import load
+
+    where = places(environ)
+    settings = load(where.config)
+    project = discover(folder, worktrees=settings.worktrees, submodules=settings.submodules)
+    return Memory(project, where, settings, clock=clock)
+
+
+def _limits(settings: Settings) -> Limits:
+    limits = scaled(settings.limits.hard)
+    return Limits(
+        entry=min(settings.limits.entry, limits.hard),
+        goal=limits.goal,
+        target=limits.target,
+        hard=limits.hard,
+    )

@@ -1,0 +1,63 @@
+"""Where things are: four folders, and the names of a project's files in them. Cheap to import, touches no disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from noforgetti.errors import Kind, NoForgettiError
+
+
+class BadHome(NoForgettiError):
+    """`NOFORGETTI_HOME` is set to something that cannot be a folder of ours."""
+
+    kind = Kind.USER
+    reason = "bad-home"
+
+    def __init__(self, value: str) -> None:
+        super().__init__(
+            f"NOFORGETTI_HOME is `{value}`, which is no absolute path. Nothing was done.",
+            hint="set it to an absolute path, or unset it",
+        )
+
+
+class Places:
+    """The user's data, state, cache and configuration, as absolute paths."""
+
+    __slots__ = ("cache", "config", "data", "state")
+
+    def __init__(self, *, data: str, state: str, cache: str, config: str) -> None:
+        self.data, self.state, self.cache, self.config = data, state, cache, config
+
+    def repository(self, name: str) -> str:
+        """The bare repository of a project; `name` is `<name>-<key>`."""
+        return f"{self.data}/projects/{name}.git"
+
+    def state_of(self, name: str) -> str:
+        """The project's folder of derived and session state."""
+        return f"{self.state}/projects/{name}"
+
+    def cache_of(self, name: str) -> str:
+        """The project's folder of rendered files, which may vanish at any moment."""
+        return f"{self.cache}/projects/{name}"
+
+
+def places(environ: Mapping[str, str]) -> Places:
+    """One folder when `NOFORGETTI_HOME` is set, else the platform's own. Raises `BadHome`."""
+    home = environ.get("NOFORGETTI_HOME", "")
+    if home:
+        if not os.path.isabs(home):
+            raise BadHome(home)
+        home = home.rstrip("/") or "/"
+        return Places(
+            data=f"{home}/data", state=f"{home}/state", cache=f"{home}/cache", config=f"{home}/config.toml"
+        )
+    from platformdirs import PlatformDirs
+
+    dirs = PlatformDirs("noforgetti", appauthor=False)
+    return Places(
+        data=dirs.user_data_dir,
+        state=dirs.user_state_dir,
+        cache=dirs.user_cache_dir,
+        config=f"{dirs.user_config_dir}/config.toml",
+    )

@@ -1,0 +1,271 @@
+"""One automatic review: claim, window, reviewer, admission, one commit against the reviewed head, settlement.
+
+Nothing here waits for a lock while a reviewer thinks. A head that moved meanwhile drops the proposal; the evidence
+waits for the next review. Evidence is consumed only by the commit that holds what was learned, or by a note that a
+sound review found nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from noforgetti.model.change import Change, Operation, apply, diff
+from noforgetti.model.commit import (
+    Author,
+    CommitKind,
+    Message,
+    clip,
+    counted,
+    describe,
+    entries_trailer,
+    one_line,
+)
+from noforgetti.model.entry import (
+    BranchName,
+    Category,
+    CommitId,
+    Entry,
+    EntryId,
+    Importance,
+    Snapshot,
+    Writer,
+)
+from noforgetti.model.evidence import Transcript, Window
+from noforgetti.policy import guards, secrecy
+from noforgetti.policy.names import entry_id
+from noforgetti.review import reviewer as reviewing
+from noforgetti.review import window as windows
+from noforgetti.review.reviewer import Outcome, Proposer, Result, Reviewer
+from noforgetti.review.schedule import Reason, Settlement
+from noforgetti.service import cadence
+from noforgetti.service.documents import documents
+from noforgetti.service.history import states
+from noforgetti.service.memory import Draft, Memory
+from noforgetti.service.positions import note, position, span
+from noforgetti.store.base import Conflict, Drop, Edit, Put
+from noforgetti.store.codec import path_of
+
+if TYPE_CHECKING:
+    from noforgetti.errors import NoForgettiError
+
+_SETTLEMENTS = {
+    Outcome.CHANGE: Settlement.SUCCESS,
+    Outcome.NO_CHANGE: Settlement.SUCCESS,
+    # Held operations wait for the user; asking the model again after every turn would hold them again.
+    Outcome.HELD: Settlement.SUCCESS,
+    Outcome.INVALID: Settlement.FAILURE,
+    Outcome.FAILED: Settlement.FAILURE,
+    Outcome.ABORTED: Settlement.CANCELLED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """How a review went. `outcome` is `applied`, `no-change`, `nothing` (no new evidence), `not-due`, `running`, `stale`,
+    `held`, `invalid`, `failed` or `aborted`; `more` says that evidence is left for another window."""
+
+    outcome: str
+    branch: str
+    commit: CommitId | None = None
+    changes: tuple[Change, ...] = ()
+    result: Result | None = None
+    reason: str = ""
+    hint: str = ""
+    more: bool = False
+
+
+def review(
+    memory: Memory,
+    branch: BranchName,
+    transcript: Transcript,
+    by: Reviewer | Proposer,
+    *,
+    forced: bool = False,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Reviewed:
+    """Review the oldest evidence of the session that the branch has not seen. Raises only faults and broken storage."""
+    mine = cadence.claim(memory, branch, forced=forced)
+    if isinstance(mine, Reason):
+        running = mine is Reason.RUNNING
+        reason = "a review of this branch is running already" if running else f"no review is due ({mine})"
+        return Reviewed("running" if running else "not-due", branch, reason=reason)
+    settlement = Settlement.CANCELLED
+    try:
+        done, settlement = _claimed(memory, branch, transcript, by, cancelled)
+    finally:
+        cadence.settle(memory, branch, mine, settlement)
+    _account(memory, done)
+    return done
+
+
+def _claimed(
+    memory: Memory,
+    branch: BranchName,
+    transcript: Transcript,
+    by: Reviewer | Proposer,
+    cancelled: Callable[[], bool],
+) -> tuple[Reviewed, Settlement]:
+    base = memory.snapshot(branch)
+    window = windows.build(transcript, position(memory, branch, transcript), branch, redact=secrecy.redact)
+    if window is None:
+        return Reviewed("nothing", branch, reason="no new evidence"), Settlement.SUCCESS
+    result = reviewing.run_review(
+        by,
+        window,
+        states(base),
+        limits=memory.limits,
+        check=guards.check,
+        new_entry=_maker(memory, base, transcript.session),
+        now=memory.stamp(),
+        nonce=secrets.token_hex(8),
+        documents=documents(memory.project.checkout),
+        cancelled=cancelled,
+    )
+    if result.outcome is Outcome.CHANGE:
+        return _admitted(memory, branch, base, result, transcript)
+    if result.outcome is Outcome.NO_CHANGE:
+        note(memory, branch, result.window, base.commit)
+        return Reviewed(
+            "no-change", branch, result=result, more=_more(transcript, result.window)
+        ), Settlement.SUCCESS
+    reason, hint = _why(result)
+    return Reviewed(str(result.outcome), branch, result=result, reason=reason, hint=hint), _SETTLEMENTS[
+        result.outcome
+    ]
+
+
+def _admitted(
+    memory: Memory, branch: BranchName, base: Snapshot, result: Result, transcript: Transcript
+) -> tuple[Reviewed, Settlement]:
+    before = states(base)
+    after = apply(before, result.operations, now=memory.stamp())
+    changes = diff(before, after)
+    if not changes:
+        note(memory, branch, result.window, base.commit)
+        return Reviewed("no-change", branch, result=result), Settlement.SUCCESS
+    draft = Draft(
+        _edits(base, changes), _message(base, changes, result), Writer.REVIEW, author=_author(result)
+    )
+    memory.prepare()
+    try:
+        commit = memory.publish(branch, draft, base.commit)
+    except Conflict as moved:
+        # The evidence stays due at once: nothing is wrong with the reviewer.
+        return Reviewed("stale", branch, result=result, reason=moved.message), Settlement.CANCELLED
+    more = _more(transcript, result.window)
+    return Reviewed("applied", branch, commit, changes, result, more=more), Settlement.SUCCESS
+
+
+def _edits(base: Snapshot, changes: Iterable[Change]) -> tuple[Edit, ...]:
+    edits: list[Edit] = []
+    for change in changes:
+        old = base.get(change.id)
+        if old is not None and (change.after is None or path_of(change.after) != old.path):
+            edits.append(Drop(old.path))
+        if change.after is not None:
+            edits.append(Put(change.after))
+    return tuple(edits)
+
+
+def _message(base: Snapshot, changes: tuple[Change, ...], result: Result) -> Message:
+    first = next((change for change in changes if change.after is not None), changes[0])
+    subject = f"review: {counted(changes)}: {one_line(first.entry.text)}"
+    trailers = [
+        ("Kind", str(CommitKind.REVIEW)),
+        ("Entries", entries_trailer(changes)),
+        ("Session", result.window.session),
+        ("Window", span(result.window)),
+        ("Base", base.commit or "none"),
+        ("Reviewer", f"{result.reviewer} ({result.model})" if result.model else result.reviewer),
+        *(("Evidence", line) for line in _evidence(result)),
+    ]
+    return Message(subject, describe(changes), tuple((key, clip(value, 1_000)) for key, value in trailers))
+
+
+def _evidence(result: Result) -> list[str]:
+    """For each operation the session's items it rests on."""
+    items = {section.label: section.item for section in result.window.sections}
+    lines = []
+    for operation in result.operations:
+        cited = dict.fromkeys(items[label] for label in operation.evidence if label in items)
+        if cited:
+            lines.append(f"{_target(operation)} {' '.join(cited)}")
+    return lines
+
+
+def _target(operation: Operation) -> EntryId:
+    from noforgetti.model.change import Add, Merge
+
+    if isinstance(operation, Add):
+        return operation.entry.id
+    return operation.ids[0] if isinstance(operation, Merge) else operation.id
+
+
+def _author(result: Result) -> Author:
+    return Author(f"reviewer ({result.reviewer})", "reviewer@noforgetti")
+
+
+def _maker(memory: Memory, base: Snapshot, session: str) -> Callable[..., Entry]:
+    taken = {str(stored.entry.id) for stored in base.entries}
+
+    def new_entry(text: str, *, category: Category, importance: Importance, at: str) -> Entry:
+        made = entry_id(text, taken, memory.draw)
+        taken.add(made)
+        now = memory.stamp()
+        # A fact is as old as what it rests on, never as young as its review.
+        return Entry(
+            made,
+            text,
+            category,
+            importance,
+            assessed=now,
+            created=at[:19].rstrip("Z") + "Z" if at else now,
+            writer=Writer.REVIEW,
+            session=session,
+        )
+
+    return new_entry
+
+
+def _more(transcript: Transcript, window: Window) -> bool:
+    return bool(transcript.items) and (transcript.items[-1].id != window.last.item or window.last.offset > 0)
+
+
+def _why(result: Result) -> tuple[str, str]:
+    error: NoForgettiError | None = result.error
+    if error is not None:
+        return error.message, error.hint
+    if result.refusal is not None:
+        return result.refusal.message, result.refusal.hint
+    return f"the review ended as {result.outcome}", ""
+
+
+def _account(memory: Memory, done: Reviewed) -> None:
+    result = done.result
+    if result is None:
+        return
+    value = {
+        "attempts": result.attempts,
+        "input_tokens": result.usage.input,
+        "output_tokens": result.usage.output,
+        "turns": result.window.turns,
+        "characters": result.window.characters,
+        "redactions": result.window.redactions,
+        "refused": [{"action": one.action, "rule": one.refusal.rule} for one in result.refused],
+        "commit": done.commit,
+        "reason": done.reason,
+    }
+    memory.state.account(done.branch, result.reviewer, done.outcome, value)
+    if done.outcome in ("failed", "invalid", "held"):
+        memory.state.trace("warning", f"review of branch `{done.branch}` by {result.reviewer}: {done.reason}")
+
+
+def pending(memory: Memory, branch: BranchName, transcript: Transcript) -> bool:
+    """True when the session holds evidence that the branch has not seen."""
+    found = windows.build(
+        transcript, position(memory, branch, transcript), branch, redact=lambda text: (text, 0)
+    )
+    return found is not None

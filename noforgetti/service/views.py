@@ -1,0 +1,239 @@
+"""What faces show, as plain JSON-like documents: the same for `--json`, for people and for hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from noforgetti import __version__
+from noforgetti.model.change import Change
+from noforgetti.model.entry import Category, CommitId, Entry, Snapshot
+from noforgetti.policy import guards
+from noforgetti.policy.verdict import Refusal
+from noforgetti.service.branches import Branch
+from noforgetti.service.history import Logged
+from noforgetti.service.memory import Memory
+from noforgetti.service.undo import Undone
+from noforgetti.service.writes import Written
+from noforgetti.store.base import FORMAT, Unreadable
+from noforgetti.store.discovery import Project
+
+Document = dict[str, Any]
+
+
+def entry_view(entry: Entry) -> Document:
+    """One entry. A text that may not be shown (a secret, an order to the model) is replaced and its rule named."""
+    refusal = guards.unsafe(entry.text)
+    return {
+        "id": entry.id,
+        "category": entry.category,
+        "text": f"[hidden: {refusal.message}]" if refusal else entry.text,
+        "importance": entry.importance,
+        "assessed": bool(entry.assessed),
+        "pinned": entry.pinned,
+        "enforced": entry.enforced,
+        "archived": entry.archived,
+        "key": entry.key,
+        "created": entry.created,
+        "writer": entry.writer,
+        "session": entry.session,
+        "tags": list(entry.tags),
+        **({"hidden": refusal.rule} if refusal else {}),
+    }
+
+
+def show_view(branch: str, now: Snapshot) -> Document:
+    """The entries of a branch at one commit, and the files that cannot be read as entries."""
+    return {
+        "branch": branch,
+        "head": now.commit,
+        "format": now.format,
+        "characters": now.characters,
+        "entries": [entry_view(entry) for entry in now],
+        "damaged": [{"path": one.path, "reason": one.reason} for one in now.damaged],
+    }
+
+
+def status_view(memory: Memory, branch: str) -> Document:
+    """Where the memory is, how full it is, what review is doing and what is degraded."""
+    now = memory.snapshot(branch)
+    limits = memory.limits
+    degraded = [f"`{one.path}` {one.reason}" for one in now.damaged]
+    hidden = [entry.id for entry in now if guards.unsafe(entry.text)]
+    degraded += [f"entry `{one}` is hidden: its text may not be shown" for one in hidden]
+    if now.format != FORMAT:
+        degraded.append(f"format `{now.format}` is newer than this version writes: reading only")
+    degraded += [f"unknown setting `{one}`" for one in memory.settings.unknown()]
+    return {
+        "version": __version__,
+        "project": project_view(memory),
+        "branch": branch,
+        "head": now.commit,
+        "entries": len(now),
+        "characters": now.characters,
+        "limits": {"entry": limits.entry, "goal": limits.goal, "target": limits.target, "hard": limits.hard},
+        "review": review_view(memory, branch),
+        "index": {"state": "absent"},
+        "embedding": {"state": "absent"},
+        "hidden": len(hidden),
+        "degraded": degraded,
+        "traces": memory.state.traces() if memory.exists else [],
+        "notes": notes(memory, now),
+    }
+
+
+def project_view(memory: Memory) -> Document:
+    """The project and its repository; what it belongs to, when it is a worktree or a submodule."""
+    project = memory.project
+    found: Document = {
+        "root": project.root,
+        "key": project.key,
+        "name": project.name,
+        "kind": project.kind,
+        "repository": memory.path,
+    }
+    found["exists"] = memory.exists
+    if project.worktree_of:
+        found["worktree_of"] = project.worktree_of
+    if project.superproject:
+        found["superproject"] = project.superproject
+    return found
+
+
+def review_view(memory: Memory, branch: str) -> Document:
+    """Whether reviews run, by whom, and how the last one went."""
+    settings = memory.settings.review
+    found: Document = {
+        "mode": "auto" if settings.enabled else "off",
+        "reviewer": settings.reviewer,
+        "state": "idle",
+    }
+    if not memory.exists:
+        return found
+    from noforgetti.service.cadence import cadence_view
+
+    found.update(cadence_view(memory, branch))
+    found["last"] = memory.state.last_account(branch)
+    return found
+
+
+def notes(memory: Memory, now: Snapshot) -> list[str]:
+    """What a user with an empty memory should know: that the project is new, and which memory may be meant instead."""
+    if len(now) or now.damaged:
+        return []
+    found = ["new project: nothing is remembered yet"]
+    parent = memory.project.superproject or memory.project.worktree_of
+    if parent and memory.project.checkout == memory.project.root:
+        found += _parent_note(memory, parent)
+    return found
+
+
+def _parent_note(memory: Memory, parent: str) -> list[str]:
+    from noforgetti.store.discovery import discover
+
+    try:
+        other = Memory(discover(parent), memory.places, memory.settings, clock=memory.clock)
+        count = len(other.snapshot("main"))
+    except Unreadable:
+        return []
+    what, setting = (
+        ("superproject", "submodules") if memory.project.superproject else ("main checkout", "worktrees")
+    )
+    if not count:
+        return []
+    return [
+        f'the {what} `{parent}` has {count} entries of its own; `{setting} = "shared"` in the settings shares them'
+    ]
+
+
+def written_view(written: Written) -> Document:
+    """The outcome of a direct write."""
+    refusal = written.refusal
+    return {
+        "outcome": written.outcome,
+        "branch": written.branch,
+        "commit": written.commit,
+        "entry": entry_view(written.entry) if written.entry else None,
+        "reason": refusal.message if refusal else None,
+        "rule": refusal.rule if refusal else None,
+        "hint": refusal.hint if refusal else None,
+        "warnings": list(written.warnings),
+    }
+
+
+def branches_view(branches: Iterable[Branch]) -> Document:
+    """All branches."""
+    return {
+        "branches": [
+            {"name": one.name, "head": one.head, "entries": one.entries, "current": one.current}
+            for one in branches
+        ]
+    }
+
+
+def change_view(change: Change) -> Document:
+    """What happened to one entry."""
+    before, after = change.before, change.after
+    kind = {"+": "add", "-": "remove", "~": "replace"}[change.sign]
+    if before and after and before.text == after.text:
+        kind = "assess" if before.importance != after.importance else "change"
+    return {
+        "operation": kind,
+        "id": change.id,
+        "text": _safe(after) if after else None,
+        "before": _safe(before) if before else None,
+        "importance": change.entry.importance,
+    }
+
+
+def logged_view(logged: Logged) -> Document:
+    """One commit with what it did."""
+    commit = logged.commit
+    return {
+        "commit": commit.id,
+        "kind": commit.kind,
+        "time": commit.time,
+        "author": commit.author.name,
+        "subject": commit.subject,
+        "operations": [change_view(change) for change in logged.changes],
+        "trailers": dict(commit.trailers),
+        "parents": list(commit.parents),
+    }
+
+
+def undone_view(undone: Undone) -> Document:
+    """The outcome of an undo or redo."""
+    refusal: Refusal | None = undone.refusal
+    return {
+        "outcome": undone.outcome,
+        "branch": undone.branch,
+        "undoes" if undone.outcome != "redone" else "redoes": undone.target.id if undone.target else None,
+        "subject": undone.target.subject if undone.target else None,
+        "commit": undone.commit,
+        "entries": list(undone.entries),
+        "already": list(undone.already),
+        "conflicts": [{"id": one.id, "commit": one.commit} for one in undone.conflicts],
+        "operations": [change_view(change) for change in undone.changes],
+        "reason": refusal.message if refusal else undone.reason or None,
+        "hint": refusal.hint if refusal else None,
+    }
+
+
+def diff_view(one: CommitId, other: CommitId, changes: Iterable[Change]) -> Document:
+    """What differs between two commits."""
+    return {"from": one, "to": other, "operations": [change_view(change) for change in changes]}
+
+
+def categories() -> list[str]:
+    """The names of the categories, in the order of every view."""
+    return [str(category) for category in Category]
+
+
+def project_name(project: Project) -> str:
+    """What people call the project."""
+    return project.root.rpartition("/")[2] or project.root
+
+
+def _safe(entry: Entry) -> str:
+    refusal = guards.unsafe(entry.text)
+    return f"[hidden: {refusal.message}]" if refusal else entry.text

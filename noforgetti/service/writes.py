@@ -1,0 +1,289 @@
+"""Direct writes: what a user or an agent asks for in words. Visible to every other process at once.
+
+A write is planned on the branch's current head and published by compare-and-swap; when the head moves meanwhile, it is
+planned again, so `OLD` always means an entry of the memory it is applied to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from noforgetti.model.change import Change
+from noforgetti.model.commit import CommitKind, Message, clip, describe, entries_trailer, one_line
+from noforgetti.model.entry import (
+    Category,
+    CommitId,
+    Damaged,
+    Entry,
+    EntryId,
+    Importance,
+    Snapshot,
+    Stored,
+    Writer,
+)
+from noforgetti.policy import capacity, guards
+from noforgetti.policy.names import entry_id
+from noforgetti.policy.text import normalise
+from noforgetti.policy.verdict import Refusal, Rule
+from noforgetti.service.memory import Draft, Memory
+from noforgetti.store.base import Drop, Edit, Put
+from noforgetti.store.codec import path_of
+
+Outcome = Literal["added", "replaced", "removed", "duplicate", "reinforced", "refused"]
+_LISTED = 8  # entries that a refusal lists as what `OLD` could have meant
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a direct write. `commit` is None when nothing was written; `refusal` says why it was refused."""
+
+    outcome: Outcome
+    branch: str
+    commit: CommitId | None = None
+    entry: Entry | None = None
+    refusal: Refusal | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a write says about an entry besides its text; None keeps what is there (or the default)."""
+
+    category: Category | None = None
+    importance: Importance | None = None
+    pinned: bool | None = None
+    key: str | None = None
+
+
+def add(
+    memory: Memory,
+    branch: str,
+    text: str,
+    traits: Traits | None = None,
+    *,
+    writer: Writer = Writer.USER,
+    session: str = "",
+) -> Written:
+    """Add one fact. The same words a second time change nothing."""
+    traits = traits or Traits()
+    checked = guards.check(text, limit=memory.limits.entry, automatic=False)
+    if isinstance(checked, Refusal):
+        return Written("refused", branch, refusal=checked)
+    made: list[Entry] = []
+
+    def plan(now: Snapshot) -> Draft | Written:
+        twin = next((entry for entry in now if entry.text == checked), None)
+        if twin is not None:
+            return Written("duplicate", branch, entry=twin)
+        entry = _traits(
+            Entry(
+                entry_id(checked, _taken(now), memory.draw),
+                checked,
+                created=memory.stamp(),
+                writer=writer,
+                session=session,
+            ),
+            traits,
+            memory.stamp(),
+        )
+        refusal = capacity.direct(memory.limits, now.characters, now.characters + len(checked), now)
+        if refusal:
+            return Written("refused", branch, refusal=refusal)
+        made[:] = [entry]
+        return _draft((Put(entry),), "add", (Change(entry.id, None, entry),), writer, session)
+
+    return _published("added", memory, branch, plan, made, guards.warnings(checked))
+
+
+def reword(
+    memory: Memory,
+    branch: str,
+    old: str,
+    text: str,
+    traits: Traits | None = None,
+    *,
+    writer: Writer = Writer.USER,
+    session: str = "",
+) -> Written:
+    """Replace the whole text of the one entry that `old` means; it keeps its id."""
+    traits = traits or Traits()
+    checked = guards.check(text, limit=memory.limits.entry, automatic=False)
+    if isinstance(checked, Refusal):
+        return Written("refused", branch, refusal=checked)
+    made: list[Entry] = []
+
+    def plan(now: Snapshot) -> Draft | Written:
+        found = find(now, old)
+        if isinstance(found, Refusal):
+            return Written("refused", branch, refusal=_exists_note(found, now, checked))
+        if isinstance(found, Damaged):
+            return Written("refused", branch, refusal=_damaged(found))
+        entry = _traits(found.entry.with_text(checked), traits, memory.stamp())
+        twin = next((one for one in now if one.text == checked and one.id != entry.id), None)
+        if twin is not None:
+            return Written("refused", branch, entry=twin, refusal=_duplicate(twin))
+        if entry == found.entry:
+            return Written("duplicate", branch, entry=entry)
+        after = now.characters - len(found.entry.text) + len(checked)
+        refusal = capacity.direct(
+            memory.limits, now.characters, after, (one for one in now if one.id != entry.id)
+        )
+        if refusal:
+            return Written("refused", branch, refusal=refusal)
+        made[:] = [entry]
+        edits = _moves(found, entry)
+        return _draft(edits, "replace", (Change(entry.id, found.entry, entry),), writer, session)
+
+    return _published("replaced", memory, branch, plan, made, guards.warnings(checked))
+
+
+def remove(
+    memory: Memory, branch: str, old: str, *, writer: Writer = Writer.USER, session: str = ""
+) -> Written:
+    """Take the one entry that `old` means out of the branch. Its history stays."""
+    made: list[Entry] = []
+
+    def plan(now: Snapshot) -> Draft | Written:
+        found = find(now, old)
+        if isinstance(found, Refusal):
+            return Written("refused", branch, refusal=found)
+        if isinstance(found, Damaged):
+            made.clear()
+            message = Message(
+                f"remove: {found.path}", f"- {found.path}\n  ({found.reason})", _trailers("", session)
+            )
+            return Draft((Drop(found.path),), message, writer)
+        made[:] = [found.entry]
+        return _draft(
+            (Drop(found.path),), "remove", (Change(found.entry.id, found.entry, None),), writer, session
+        )
+
+    return _published("removed", memory, branch, plan, made, ())
+
+
+def find(now: Snapshot, old: str) -> Stored | Damaged | Refusal:
+    """What `old` means: an id, else the whole text of an entry, else a unique substring of one, else a unique id prefix."""
+    wanted = normalise(old)
+    if not wanted:
+        return Refusal(
+            Rule.EMPTY,
+            "The old text is empty, so it names no entry. Nothing was written.",
+            "give an id or a piece of the entry's text",
+        )
+    for stored in now.entries:
+        if stored.entry.id == wanted:
+            return stored
+    for damaged in now.damaged:
+        if wanted in (damaged.path, damaged.path.rpartition("/")[2].removesuffix(".md")):
+            return damaged
+    whole = [stored for stored in now.entries if stored.entry.text == wanted]
+    within = whole or [stored for stored in now.entries if wanted in stored.entry.text]
+    found = within or [
+        stored for stored in now.entries if stored.entry.id.startswith(wanted) and len(wanted) > 2
+    ]
+    if len(found) == 1:
+        return found[0]
+    shown = clip(one_line(wanted), 60)
+    if not found:
+        near = _near(now, wanted)
+        listed = "nearest: " + "; ".join(near) if near else "list the entries with `noforgetti show`"
+        return Refusal(Rule.UNKNOWN_ENTRY, f"No entry matches `{shown}`. Nothing was written.", listed)
+    listed = "; ".join(f"`{one.entry.id}` {clip(one_line(one.entry.text), 60)}" for one in found[:_LISTED])
+    more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
+    return Refusal(
+        Rule.AMBIGUOUS,
+        f"`{shown}` matches {len(found)} entries. Nothing was written.",
+        f"use an id or more of the text: {listed}{more}",
+    )
+
+
+def _near(now: Snapshot, wanted: str) -> list[str]:
+    from difflib import SequenceMatcher
+
+    words = set(wanted.casefold().split())
+    scored: list[tuple[float, str]] = []
+    for entry in list(now)[:500]:
+        shared = len(words & set(entry.text.casefold().split())) / (len(words) or 1)
+        close = SequenceMatcher(None, wanted[:200].casefold(), entry.text[:200].casefold()).quick_ratio()
+        if shared >= 0.5 or close >= 0.7:  # half of the words, or mostly the same letters: worth showing
+            scored.append((shared + close, f"`{entry.id}` {clip(one_line(entry.text), 60)}"))
+    return [line for _, line in sorted(scored, reverse=True)[:3]]
+
+
+def _published(
+    outcome: Outcome,
+    memory: Memory,
+    branch: str,
+    plan: Callable[[Snapshot], Draft | Written],
+    made: list[Entry],
+    warnings: tuple[str, ...],
+) -> Written:
+    answer = memory.change(branch, plan)
+    if isinstance(answer, Written):
+        return answer
+    return Written(outcome, branch, answer, made[0] if made else None, warnings=warnings)
+
+
+def _draft(
+    edits: tuple[Edit, ...], verb: str, changes: tuple[Change, ...], writer: Writer, session: str
+) -> Draft:
+    subject = f"{verb}: {one_line(changes[0].entry.text)}"
+    return Draft(
+        edits, Message(subject, describe(changes), _trailers(entries_trailer(changes), session)), writer
+    )
+
+
+def _trailers(entries: str, session: str) -> tuple[tuple[str, str], ...]:
+    found = [("Kind", str(CommitKind.WRITE))]
+    if entries:
+        found.append(("Entries", entries))
+    if session:
+        found.append(("Session", session))
+    return tuple(found)
+
+
+def _moves(found: Stored, entry: Entry) -> tuple[Edit, ...]:
+    return (Put(entry),) if path_of(entry) == found.path else (Drop(found.path), Put(entry))
+
+
+def _traits(entry: Entry, traits: Traits, now: str) -> Entry:
+    if traits.category is not None:
+        entry = replace(entry, category=traits.category)
+    if traits.importance is not None and (traits.importance != entry.importance or not entry.assessed):
+        entry = replace(entry, importance=traits.importance, assessed=now)
+    if traits.pinned is not None:
+        entry = replace(entry, pinned=traits.pinned)
+    if traits.key is not None:
+        entry = replace(entry, key=one_line(traits.key))
+    return entry
+
+
+def _taken(now: Snapshot) -> set[str]:
+    return {path.rpartition("/")[2].removesuffix(".md") for path in now.files} | {
+        str(EntryId(entry.id)) for entry in now
+    }
+
+
+def _duplicate(twin: Entry) -> Refusal:
+    return Refusal(
+        Rule.DUPLICATE,
+        f"Entry `{twin.id}` says exactly that already. Nothing was written.",
+        "remove the old entry instead of rewording it",
+    )
+
+
+def _exists_note(found: Refusal, now: Snapshot, text: str) -> Refusal:
+    twin = next((entry for entry in now if entry.text == text), None)
+    return (
+        replace(found, hint=f"the new text is there already as `{twin.id}`; {found.hint}") if twin else found
+    )
+
+
+def _damaged(found: Damaged) -> Refusal:
+    return Refusal(
+        Rule.FORMAT,
+        f"The entry file `{found.path}` {found.reason}, so it cannot be reworded. Nothing was written.",
+        "mend it with `noforgetti doctor --fix`, or remove it",
+    )
