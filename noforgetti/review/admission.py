@@ -32,9 +32,7 @@ Documents = Sequence[tuple[str, str]]
 class Check(Protocol):
     """The guards: `policy.guards.check`."""
 
-    def __call__(
-        self, text: str, /, *, limit: int, automatic: bool, documents: Documents = ()
-    ) -> str | Refusal: ...
+    def __call__(self, text: str, /, *, limit: int, automatic: bool, documents: Documents = ()) -> str | Refusal: ...
 
 
 class NewEntry(Protocol):
@@ -221,9 +219,7 @@ class _Judge:
         match fact.action:
             case "add":
                 return Add(
-                    self.new_entry(
-                        text, category=fact.category, importance=fact.importance, at=self._time(cited)
-                    ),
+                    self.new_entry(text, category=fact.category, importance=fact.importance, at=self._time(cited)),
                     cited,
                 )
             case "replace":
@@ -268,9 +264,7 @@ def _protected(fact: Fact, entries: Sequence[Entry]) -> Refusal | None:
         if entry.pinned:
             return Refusal(Rule.PINNED, f"Automatic review leaves pinned entries as they are: `{entry.id}`")
         if entry.enforced and fact.action != "assess":
-            return Refusal(
-                Rule.ENFORCED, f"A rule is bound to this entry, so review may not reword it: `{entry.id}`"
-            )
+            return Refusal(Rule.ENFORCED, f"A rule is bound to this entry, so review may not reword it: `{entry.id}`")
     return None
 
 

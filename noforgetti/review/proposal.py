@@ -102,9 +102,7 @@ class Proposal(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
-    operations: Annotated[
-        tuple[Annotated[Fact, Field(discriminator="action")], ...], Field(max_length=OPERATIONS)
-    ]
+    operations: Annotated[tuple[Annotated[Fact, Field(discriminator="action")], ...], Field(max_length=OPERATIONS)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -208,9 +208,7 @@ class _Attempts:
 
         result, preface = blank, ""
         for attempt in range(1, self.attempts + 1):
-            asked = prompt.build(
-                blank.window, self.state.values(), self.limits, nonce=self.nonce, corrective=preface
-            )
+            asked = prompt.build(blank.window, self.state.values(), self.limits, nonce=self.nonce, corrective=preface)
             answer = self.reviewer.complete(asked.system, asked.user, self.max_tokens)
             result = replace(
                 result,

@@ -105,9 +105,7 @@ def held(cadence: Cadence, now: float) -> bool:
     return cadence.claim is not None and now < cadence.claim.until <= now + LEASE
 
 
-def claim(
-    cadence: Cadence, now: float, *, token: str, forced: bool = False
-) -> tuple[Cadence, Claim] | Reason:
+def claim(cadence: Cadence, now: float, *, token: str, forced: bool = False) -> tuple[Cadence, Claim] | Reason:
     """The right to review, or the reason why not. `token` is unique to the claimant; the caller writes the
     new cadence back with compare-and-swap, so that of two claimants one loses."""
     reason = due(cadence, now, forced=forced)

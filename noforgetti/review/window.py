@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 TURNS = 12  # user turns; the contract's review window, as is the next number (code points of sanitised text)
 CHARACTERS = 32_000
 _NEAR = 5  # a cut looks for a line, sentence or word end in the last fifth of the room
-_CLUSTER = (
-    64  # code points looked back for the start of a joined emoji or accented letter; real ones have under 20
-)
+_CLUSTER = 64  # code points looked back for the start of a joined emoji or accented letter; real ones have under 20
 
 Redact = Callable[[str], tuple[str, int]]
 
@@ -96,9 +94,7 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # Zero-width marks, bidi overrides and isolates, invisible operators, byte-order marks, tag characters: a
 # reader sees nothing where a model reads something. U+200C and U+200D are letters' neighbours in many
 # scripts and join emoji.
-_HIDDEN = re.compile(
-    "[\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
-)
+_HIDDEN = re.compile("[\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
 _STRAY_JOINER = re.compile("(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])")
 
 
@@ -121,9 +117,7 @@ class _Piece:
         return replace(self, text=self.text[: cut(self.text, room)], complete=False)
 
 
-def _resolve(
-    items: Sequence[Item], position: Position | None, branch: BranchName, turns: int
-) -> tuple[int, int]:
+def _resolve(items: Sequence[Item], position: Position | None, branch: BranchName, turns: int) -> tuple[int, int]:
     if position is None:
         return 0, 0
     for index, item in enumerate(items):

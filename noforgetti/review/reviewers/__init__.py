@@ -1,1 +1,2 @@
-"""Reviewers: `rules` (offline), `command` (a program), `http` (an endpoint), `host` (the session's own model)."""
+"""Reviewers: `rules` (offline), `command` (a program), `http` (an endpoint), `host` (the session's own
+model)."""
