@@ -343,7 +343,7 @@ def _checkout_of(git_folder: str) -> str | None:
     if not os.path.isdir(git_folder):
         return None
     parent = os.path.dirname(git_folder)
-    if os.path.basename(git_folder) == ".git" or _git_folder(parent) == git_folder:
+    if _git_folder(parent) == git_folder:
         return spelled_on_disk(parent)
     settings = {**_settings(git_folder, "config"), **_settings(git_folder, "config.worktree")}
     worktree = settings.get("core.worktree")

@@ -231,9 +231,7 @@ def _from_share(text: str, system: System, distribution: str) -> _Place:
     if server.lower() in _WSL_SERVERS:
         return _in_distribution(share, below, system, distribution)
     tail = "/" if text[-1] in "\\/" else ""
-    return _Share(
-        server, (share, *(_collapsed(below) if literal else _windows_parts("/".join(below) + tail)))
-    )
+    return _Share(server, (share, *(_collapsed(below) if literal else _windows_parts("/".join(below) + tail))))
 
 
 def _in_distribution(name: str, parts: tuple[str, ...], system: System, distribution: str) -> _Place:

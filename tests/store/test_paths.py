@@ -228,9 +228,7 @@ def test_file_calls_get_the_spelling_of_their_system(text: str, system: System, 
     assert native(text, system=system, distribution="Ubuntu") == expected
 
 
-names = st.text(
-    st.characters(exclude_characters='/\\:\0<>"|?*', exclude_categories=["Cs"]), min_size=1, max_size=8
-)
+names = st.text(st.characters(exclude_characters='/\\:\0<>"|?*', exclude_categories=["Cs"]), min_size=1, max_size=8)
 plain = names.filter(lambda name: name[-1] not in ". " and name.strip("."))
 
 
