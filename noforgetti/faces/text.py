@@ -43,8 +43,7 @@ PLAIN = Style(colour=False)
 def clean(text: str) -> str:
     """The text without control characters that a terminal would obey."""
     return "".join(
-        c if c in "\n\t" or not (ord(c) < 32 or 127 <= ord(c) < 160) else "\N{REPLACEMENT CHARACTER}"
-        for c in text
+        c if c in "\n\t" or not (ord(c) < 32 or 127 <= ord(c) < 160) else "\N{REPLACEMENT CHARACTER}" for c in text
     )
 
 
@@ -61,11 +60,7 @@ def show(doc: Document, style: Style = PLAIN) -> str:
     for entry in doc["entries"]:
         if entry["category"] != topic:
             topic = entry["category"]
-            lines += (
-                ["", style.bold(_PLURALS.get(topic, topic))]
-                if lines
-                else [style.bold(_PLURALS.get(topic, topic))]
-            )
+            lines += ["", style.bold(_PLURALS.get(topic, topic))] if lines else [style.bold(_PLURALS.get(topic, topic))]
         marks = [mark for mark in ("pinned", "enforced", "archived") if entry.get(mark)]
         importance = entry["importance"] + ("" if entry.get("assessed") else "?")
         tail = ", ".join([entry["id"], importance, *marks])
@@ -87,9 +82,7 @@ def entry_list(doc: Document) -> str:
     for number, entry in enumerate(doc["entries"], 1):
         mark = "" if entry["assessed"] else "?"
         pinned = ", pinned" if entry["pinned"] else ""
-        lines.append(
-            f"{number}. [{entry['importance']}{mark}{pinned}] `{entry['id']}` {clean(entry['text'])}"
-        )
+        lines.append(f"{number}. [{entry['importance']}{mark}{pinned}] `{entry['id']}` {clean(entry['text'])}")
     return "\n".join(lines)
 
 
@@ -179,9 +172,7 @@ def log(doc: Document, style: Style = PLAIN) -> str:
     for one in doc["commits"]:
         head = f"{style('33', one['commit'][:12])} {one['time']} {one['kind']} by {one['author']}"
         lines = [head, f"    {clean(one['subject'])}"]
-        lines += [
-            f"      {line}" for op in one["operations"] for line in operation(op, style, width=_CARD_WIDTH)
-        ]
+        lines += [f"      {line}" for op in one["operations"] for line in operation(op, style, width=_CARD_WIDTH)]
         blocks.append("\n".join(lines))
     return "\n".join(blocks)
 
@@ -219,10 +210,7 @@ def undone(doc: Document, style: Style = PLAIN, *, dry_run: bool = False) -> str
         ]
         return "\n".join(
             lines
-            + [
-                f"  {one['id']} changed by {(one['commit'] or 'an unknown commit')[:12]}"
-                for one in doc["conflicts"]
-            ]
+            + [f"  {one['id']} changed by {(one['commit'] or 'an unknown commit')[:12]}" for one in doc["conflicts"]]
         )
     if outcome == "halted":
         return f"Undo stopped: {doc['reason']}"

@@ -23,7 +23,10 @@ class UnknownEntry(NoForgettiError):
     reason = "unknown-entry"
 
     def __init__(self, entry_id: str) -> None:
-        super().__init__(f"No entry has the id `{entry_id}`. Nothing was written.", hint="list the ids with `noforgetti show`")
+        super().__init__(
+            f"No entry has the id `{entry_id}`. Nothing was written.",
+            hint="list the ids with `noforgetti show`",
+        )
         self.entry_id = entry_id
 
 
@@ -144,6 +147,8 @@ class Change:
 def diff(before: State, after: State) -> tuple[Change, ...]:
     """What turned `before` into `after`: additions, then changes, then removals, each in the order of the ids' states."""
     added = (Change(one, None, entry) for one, entry in after.items() if one not in before)
-    changed = (Change(one, before[one], entry) for one, entry in after.items() if one in before and before[one] != entry)
+    changed = (
+        Change(one, before[one], entry) for one, entry in after.items() if one in before and before[one] != entry
+    )
     removed = (Change(one, entry, None) for one, entry in before.items() if one not in after)
     return (*added, *changed, *removed)

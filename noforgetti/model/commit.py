@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from noforgetti.model.change import Change
 from noforgetti.model.entry import CommitId, Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from noforgetti.model.change import Change
 
 SUBJECT_LIMIT = 72  # code points; the width that `git log --oneline` and mail clients show
 

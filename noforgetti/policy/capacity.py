@@ -90,7 +90,5 @@ def _advice(entries: Iterable[Entry], over: int) -> str:
     named = expendable(entries, over)
     if not named:
         return "remove, shorten or merge entries first"
-    listed = ", ".join(
-        f"`{one.id}` ({len(one.text):,} characters, {one.importance} importance)" for one in named
-    )
+    listed = ", ".join(f"`{one.id}` ({len(one.text):,} characters, {one.importance} importance)" for one in named)
     return f"shorten or drop one of these first: {listed}"

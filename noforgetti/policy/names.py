@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.entry import BranchName, EntryId
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")  # the contract's form of a branch name
 _DEVICES = frozenset(
@@ -51,9 +54,7 @@ def branch_name(name: str) -> BranchName:
     if len(name) > 63:
         raise BadBranchName(name, f"it has {len(name)} characters, 63 are allowed")
     if not _NAME.fullmatch(name):
-        raise BadBranchName(
-            name, "letters A to Z, digits, `_` and `-` are allowed, and a letter or digit comes first"
-        )
+        raise BadBranchName(name, "letters A to Z, digits, `_` and `-` are allowed, and a letter or digit comes first")
     return BranchName(name)
 
 
@@ -69,11 +70,7 @@ def entry_id(text: str, taken: Iterable[str], draw: Callable[[int], int]) -> Ent
     """A new id: a slug of the text and four random base-32 characters. `draw(n)` gives a random number below n."""
     used = set(taken)
     words = "-".join(re.findall(r"[a-z0-9]+", _ascii(text).lower()))
-    slug = (
-        words
-        if len(words) <= _SLUG_LIMIT
-        else words[: _SLUG_LIMIT + 1].rpartition("-")[0] or words[:_SLUG_LIMIT]
-    )
+    slug = words if len(words) <= _SLUG_LIMIT else words[: _SLUG_LIMIT + 1].rpartition("-")[0] or words[:_SLUG_LIMIT]
     while True:
         tail = "".join(_BASE32[draw(32)] for _ in range(4))
         new = f"{slug or 'entry'}-{tail}"

@@ -7,10 +7,13 @@ commit did not touch stays as it is. Undoing an undo by the same rule is redo.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from noforgetti.model.entry import BlobId, Entry, EntryId, Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Place = frozenset[tuple[str, BlobId]]
 _NOWHERE: Place = frozenset()

@@ -8,6 +8,7 @@ coming."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 SHARE = 0.25  # of the entries, and of the characters, that one review may remove; one entry is always allowed
 _LOSSY = 0.25  # a merge shorter than this share of what it replaces counts as removing it
+
+_RFC3339 = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")  # a host's time is data: only what looks like one is used
 
 Documents = Sequence[tuple[str, str]]
 
@@ -235,7 +238,8 @@ class _Judge:
                 return Merge(_targets(fact), text, fact.importance, cited)
 
     def _time(self, labels: Sequence[str]) -> str:
-        return max((section.at for section in self.window.sections if section.label in labels), default="")
+        cited = (section.at for section in self.window.sections if section.label in labels)
+        return max((at for at in cited if _RFC3339.match(at)), default="")
 
     def _refuse(self, fact: Fact, refusal: Refusal) -> None:
         ids = _targets(fact)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noforgetti.review import schedule
 from noforgetti.review.schedule import Cadence, CadenceError, Claim, Reason, Settlement
-from noforgetti.service.memory import Memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from noforgetti.service.memory import Memory
 
 
 def record(memory: Memory, branch: str, prompts: Iterable[str]) -> None:
@@ -73,9 +76,7 @@ def _read(memory: Memory, branch: str) -> Cadence:
         return schedule.from_dict(stored)
     except CadenceError:
         # Derived state: counting anew delays a review by some turns. The trace says that it happened.
-        memory.state.trace(
-            "warning", f"the review schedule of branch `{branch}` could not be read and was begun anew"
-        )
+        memory.state.trace("warning", f"the review schedule of branch `{branch}` could not be read and was begun anew")
         return Cadence()
 
 
@@ -94,11 +95,7 @@ def _token() -> str:
 
 def _alive(token: str) -> bool:
     pid, born, host, *_ = [*token.split("."), "", "", ""]
-    if (
-        not pid.isdigit()
-        or not token.split(".")[2:-1]
-        or ".".join(token.split(".")[2:-1]) != os.uname().nodename
-    ):
+    if not pid.isdigit() or not token.split(".")[2:-1] or ".".join(token.split(".")[2:-1]) != os.uname().nodename:
         return True  # another machine's process: only its lease can tell
     try:
         os.kill(int(pid), 0)

@@ -7,15 +7,19 @@ show up like ours. Only first parents are followed: that is the branch's own lif
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from noforgetti.model.change import Change, diff
-from noforgetti.model.commit import Commit
-from noforgetti.model.entry import CommitId, Entry, EntryId, Snapshot
-from noforgetti.service.memory import Memory
 from noforgetti.store.base import UnknownRevision
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from noforgetti.model.commit import Commit
+    from noforgetti.model.entry import CommitId, Entry, EntryId, Snapshot
+    from noforgetti.service.memory import Memory
 
 _STEPS = re.compile(r"(?P<base>.+?)(?P<steps>(?:~\d{0,6}|\^)*)")
 _WHEN = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?")
@@ -80,9 +84,7 @@ class Logged:
 def log(memory: Memory, branch: str, *, limit: int = 0, entry: str = "") -> Iterator[Logged]:
     """The branch's commits, newest first; with `entry` only those that touched it. `limit` 0 means all."""
     found = (
-        Logged(commit, changes_of(memory, commit))
-        for commit in memory.store.walk(memory.head(branch))
-        if memory.exists
+        Logged(commit, changes_of(memory, commit)) for commit in memory.store.walk(memory.head(branch)) if memory.exists
     )
     if entry:
         found = (one for one in found if any(change.id == entry for change in one.changes))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,6 +21,8 @@ from noforgetti.store.create import create
 from noforgetti.store.discovery import Project, discover
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from noforgetti.service.settings import Settings
     from noforgetti.store.git import Store
 
@@ -169,8 +170,7 @@ class Memory:
     def prepare(self) -> None:
         """Make the repository if it is not there."""
         if not self.exists:
-            root = self.project.root.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-            create(self.path, description=f"noforgetti memory of {root}", config={"noforgetti.root": root})
+            create(self.path, self.project.root)
 
     def keep_traces(self) -> None:
         """Move what the store mended by itself to where `status` shows it."""
@@ -216,7 +216,17 @@ def open_memory(folder: str, environ: Mapping[str, str], *, clock: Callable[[], 
     where = places(environ)
     settings = load(where.config)
     project = discover(folder, worktrees=settings.worktrees, submodules=settings.submodules)
-    return Memory(project, where, settings, clock=clock)
+    memory = Memory(project, where, settings, clock=clock)
+    if memory.exists:
+        return memory
+    from noforgetti.service.registry import same
+
+    twin = same(where, project)
+    if twin is None:
+        return memory
+    return Memory(
+        discover(twin.root, worktrees=settings.worktrees, submodules=settings.submodules), where, settings, clock=clock
+    )
 
 
 def _limits(settings: Settings) -> Limits:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from noforgetti.errors import Kind, NoForgettiError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class BadHome(NoForgettiError):
@@ -49,9 +52,7 @@ def places(environ: Mapping[str, str]) -> Places:
         if not os.path.isabs(home):
             raise BadHome(home)
         home = home.rstrip("/") or "/"
-        return Places(
-            data=f"{home}/data", state=f"{home}/state", cache=f"{home}/cache", config=f"{home}/config.toml"
-        )
+        return Places(data=f"{home}/data", state=f"{home}/state", cache=f"{home}/cache", config=f"{home}/config.toml")
     from platformdirs import PlatformDirs
 
     dirs = PlatformDirs("noforgetti", appauthor=False)

@@ -7,9 +7,13 @@ part of the branch. The furthest of what is known counts.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from noforgetti.model.entry import BranchName, CommitId
 from noforgetti.model.evidence import Position, Transcript, Window
-from noforgetti.service.memory import Memory
+
+if TYPE_CHECKING:
+    from noforgetti.service.memory import Memory
 
 
 def position(memory: Memory, branch: BranchName, transcript: Transcript) -> Position | None:
@@ -21,9 +25,7 @@ def position(memory: Memory, branch: BranchName, transcript: Transcript) -> Posi
         if session in known:
             found.append(parse(known[session]))
         note = memory.state.note(branch, session)
-        if note is not None and (
-            not note[2] or (head is not None and memory.store.contains(head, CommitId(note[2])))
-        ):
+        if note is not None and (not note[2] or (head is not None and memory.store.contains(head, CommitId(note[2])))):
             found.append(Position(note[0], note[1]))
     places = {item.id: index for index, item in enumerate(transcript.items)}
     on_path = [(places[one.item], one.offset or float("inf"), one) for one in found if one.item in places]

@@ -8,8 +8,7 @@ sound review found nothing.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from noforgetti.model.change import Change, Operation, apply, diff
@@ -33,7 +32,6 @@ from noforgetti.model.entry import (
     Snapshot,
     Writer,
 )
-from noforgetti.model.evidence import Transcript, Window
 from noforgetti.policy import guards, secrecy
 from noforgetti.policy.names import entry_id
 from noforgetti.review import reviewer as reviewing
@@ -49,7 +47,10 @@ from noforgetti.store.base import Conflict, Drop, Edit, Put
 from noforgetti.store.codec import path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from noforgetti.errors import NoForgettiError
+    from noforgetti.model.evidence import Transcript, Window
 
 _SETTLEMENTS = {
     Outcome.CHANGE: Settlement.SUCCESS,
@@ -128,13 +129,9 @@ def _claimed(
         return _admitted(memory, branch, base, result, transcript)
     if result.outcome is Outcome.NO_CHANGE:
         note(memory, branch, result.window, base.commit)
-        return Reviewed(
-            "no-change", branch, result=result, more=_more(transcript, result.window)
-        ), Settlement.SUCCESS
+        return Reviewed("no-change", branch, result=result, more=_more(transcript, result.window)), Settlement.SUCCESS
     reason, hint = _why(result)
-    return Reviewed(str(result.outcome), branch, result=result, reason=reason, hint=hint), _SETTLEMENTS[
-        result.outcome
-    ]
+    return Reviewed(str(result.outcome), branch, result=result, reason=reason, hint=hint), _SETTLEMENTS[result.outcome]
 
 
 def _admitted(
@@ -146,9 +143,7 @@ def _admitted(
     if not changes:
         note(memory, branch, result.window, base.commit)
         return Reviewed("no-change", branch, result=result), Settlement.SUCCESS
-    draft = Draft(
-        _edits(base, changes), _message(base, changes, result), Writer.REVIEW, author=_author(result)
-    )
+    draft = Draft(_edits(base, changes), _message(base, changes, result), Writer.REVIEW, author=_author(result))
     memory.prepare()
     try:
         commit = memory.publish(branch, draft, base.commit)
@@ -263,9 +258,7 @@ def _account(memory: Memory, done: Reviewed) -> None:
         memory.state.trace("warning", f"review of branch `{done.branch}` by {result.reviewer}: {done.reason}")
 
 
-def pending(memory: Memory, branch: BranchName, transcript: Transcript) -> bool:
-    """True when the session holds evidence that the branch has not seen."""
-    found = windows.build(
-        transcript, position(memory, branch, transcript), branch, redact=lambda text: (text, 0)
-    )
-    return found is not None
+def unread(memory: Memory, branch: BranchName, transcript: Transcript) -> int:
+    """How many of the user's messages the branch has not seen in the next window of this session."""
+    found = windows.build(transcript, position(memory, branch, transcript), branch, redact=lambda text: (text, 0))
+    return found.turns if found else 0

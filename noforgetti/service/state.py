@@ -10,9 +10,11 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SCHEMA = """
 create table if not exists cadence(branch text primary key, value text not null);
@@ -79,7 +81,7 @@ class State:
 
     def value(self, table: str, branch: str) -> dict[str, Any] | None:
         """The stored JSON object of a branch in `cadence`, or None."""
-        row = self._db.execute(f"select value from {_known(table)} where branch = ?", (branch,)).fetchone()  # noqa: S608
+        row = self._db.execute(f"select value from {_known(table)} where branch = ?", (branch,)).fetchone()
         try:
             read = json.loads(row[0]) if row else None
         except ValueError:
@@ -91,7 +93,7 @@ class State:
         self._db.execute(
             f"insert or replace into {_known(table)}(branch, value) values (?, ?)",
             (branch, json.dumps(value)),
-        )  # noqa: S608
+        )
 
     def chain(self, branch: str) -> tuple[str, dict[str, str]]:
         """The head up to which the branch's trailers were read, and the positions found: session to `item[+offset]`."""
@@ -129,7 +131,7 @@ class State:
     def forget_branch(self, branch: str) -> None:
         """Drop everything about a deleted branch."""
         for table in ("cadence", "position", "chain", "held"):
-            self._db.execute(f"delete from {table} where branch = ?", (branch,))  # noqa: S608
+            self._db.execute(f"delete from {table} where branch = ?", (branch,))
 
     def account(self, branch: str, reviewer: str, outcome: str, value: dict[str, Any]) -> None:
         """Keep what a review cost and did."""
@@ -154,9 +156,7 @@ class State:
 
     def traces(self, limit: int = 5) -> list[dict[str, str]]:
         """The newest traces first."""
-        rows = self._db.execute(
-            "select time, level, text from trace order by id desc limit ?", (limit,)
-        ).fetchall()
+        rows = self._db.execute("select time, level, text from trace order by id desc limit ?", (limit,)).fetchall()
         return [{"time": time_, "level": level, "text": text} for time_, level, text in rows]
 
     def close(self) -> None:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from noforgetti.model.change import Change, diff
 from noforgetti.model.commit import REVIEWS, Commit, CommitKind, Message, describe, entries_trailer
 from noforgetti.model.entry import CommitId, Damaged, Entry, Snapshot
 from noforgetti.policy import capacity
 from noforgetti.policy.undo import Halted, Restore, plan, restored_size, touched
-from noforgetti.policy.verdict import Refusal
 from noforgetti.service.history import states
 from noforgetti.service.memory import Draft, Memory
 from noforgetti.store.base import Drop, Edit, PutBlob
 from noforgetti.store.codec import decode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noforgetti.policy.verdict import Refusal
 
 _UNDOING = (CommitKind.UNDO, CommitKind.REDO)
 
@@ -60,11 +63,7 @@ def undo(memory: Memory, branch: str, target: CommitId | None = None, *, dry_run
         undone = _undone(memory, now.commit)
         if target is None:
             commit = next(
-                (
-                    one
-                    for one in memory.store.walk(now.commit)
-                    if one.kind in REVIEWS and one.id not in undone
-                ),
+                (one for one in memory.store.walk(now.commit) if one.kind in REVIEWS and one.id not in undone),
                 None,
             )
             if commit is None:
@@ -72,9 +71,7 @@ def undo(memory: Memory, branch: str, target: CommitId | None = None, *, dry_run
         else:
             commit = memory.store.commit(target)
             if not memory.store.contains(now.commit, target):
-                return Undone(
-                    "nothing", branch, commit, reason=f"that commit is not part of branch `{branch}`"
-                )
+                return Undone("nothing", branch, commit, reason=f"that commit is not part of branch `{branch}`")
             if target in undone:
                 return Undone("nothing", branch, commit, reason="it is undone already")
         trailers = (("Kind", str(CommitKind.UNDO)), ("Undoes", commit.id))
@@ -104,9 +101,7 @@ def redo(memory: Memory, branch: str, target: CommitId | None = None, *, dry_run
                 reason="nothing was undone since the last change" if target is None else "it is not undone",
             )
         original = memory.store.commit(CommitId(undoing.trailer("Undoes")))
-        message = Message(
-            f"redo: {original.subject}", "", (("Kind", str(CommitKind.REDO)), ("Redoes", original.id))
-        )
+        message = Message(f"redo: {original.subject}", "", (("Kind", str(CommitKind.REDO)), ("Redoes", original.id)))
         answer = _reverse(memory, branch, now, undoing, message)
         if isinstance(answer, Undone):
             return replace(answer, target=original)
@@ -115,9 +110,7 @@ def redo(memory: Memory, branch: str, target: CommitId | None = None, *, dry_run
     return _carried_out(memory, branch, choose, dry_run=dry_run)
 
 
-def _carried_out(
-    memory: Memory, branch: str, choose: Callable[[Snapshot], _Choice], *, dry_run: bool
-) -> Undone:
+def _carried_out(memory: Memory, branch: str, choose: Callable[[Snapshot], _Choice], *, dry_run: bool) -> Undone:
     planned: list[Undone] = []
 
     def chosen(now: Snapshot) -> Draft | Undone:
@@ -137,9 +130,7 @@ def _reverse(memory: Memory, branch: str, now: Snapshot, commit: Commit, message
     before, after = memory.store.snapshot(commit.parent), memory.store.snapshot(commit.id)
     planned = plan(before, after, now)
     if isinstance(planned, Halted):
-        conflicts = tuple(
-            Conflicting(one, _changed_by(memory, now, commit.id, one)) for one in planned.entries
-        )
+        conflicts = tuple(Conflicting(one, _changed_by(memory, now, commit.id, one)) for one in planned.entries)
         return Undone("halted", branch, commit, conflicts=conflicts)
     texts = _entries(memory, planned)
     refusal = capacity.direct(memory.limits, now.characters, restored_size(now, texts, planned), now)
@@ -156,9 +147,7 @@ def _reverse(memory: Memory, branch: str, now: Snapshot, commit: Commit, message
     listed = entries_trailer(changes)
     trailers = (*message.trailers[:1], *((("Entries", listed),) if listed else ()), *message.trailers[1:])
     draft = Draft(edits, replace(message, body=describe(changes), trailers=trailers))
-    return draft, Undone(
-        "undone", branch, commit, entries=planned.entries, already=planned.already, changes=changes
-    )
+    return draft, Undone("undone", branch, commit, entries=planned.entries, already=planned.already, changes=changes)
 
 
 def _entries(memory: Memory, planned: Restore) -> dict[str, Entry]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noforgetti import __version__
-from noforgetti.model.change import Change
 from noforgetti.model.entry import Category, CommitId, Entry, Snapshot
 from noforgetti.policy import guards
-from noforgetti.policy.verdict import Refusal
-from noforgetti.service.branches import Branch
-from noforgetti.service.history import Logged
 from noforgetti.service.memory import Memory
-from noforgetti.service.undo import Undone
-from noforgetti.service.writes import Written
 from noforgetti.store.base import FORMAT, Unreadable
-from noforgetti.store.discovery import Project
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from noforgetti.model.change import Change
+    from noforgetti.policy.verdict import Refusal
+    from noforgetti.service.branches import Branch
+    from noforgetti.service.history import Logged
+    from noforgetti.service.undo import Undone
+    from noforgetti.service.writes import Written
+    from noforgetti.store.discovery import Project
 
 Document = dict[str, Any]
 
@@ -122,10 +125,23 @@ def notes(memory: Memory, now: Snapshot) -> list[str]:
     if len(now) or now.damaged:
         return []
     found = ["new project: nothing is remembered yet"]
+    if not memory.exists:
+        found += _orphan_notes(memory)
     parent = memory.project.superproject or memory.project.worktree_of
     if parent and memory.project.checkout == memory.project.root:
         found += _parent_note(memory, parent)
     return found
+
+
+def _orphan_notes(memory: Memory) -> list[str]:
+    """A project that was moved or renamed looks new: say which memory may be its own."""
+    from noforgetti.service.registry import orphans
+
+    name = project_name(memory.project)
+    return [
+        f"the memory of `{one.root}` has lost its project; if it is this one, `noforgetti doctor --adopt {one.key}` brings it here"
+        for one in orphans(memory.places, name)[:3]
+    ]
 
 
 def _parent_note(memory: Memory, parent: str) -> list[str]:
@@ -136,14 +152,10 @@ def _parent_note(memory: Memory, parent: str) -> list[str]:
         count = len(other.snapshot("main"))
     except Unreadable:
         return []
-    what, setting = (
-        ("superproject", "submodules") if memory.project.superproject else ("main checkout", "worktrees")
-    )
+    what, setting = ("superproject", "submodules") if memory.project.superproject else ("main checkout", "worktrees")
     if not count:
         return []
-    return [
-        f'the {what} `{parent}` has {count} entries of its own; `{setting} = "shared"` in the settings shares them'
-    ]
+    return [f'the {what} `{parent}` has {count} entries of its own; `{setting} = "shared"` in the settings shares them']
 
 
 def written_view(written: Written) -> Document:
@@ -165,8 +177,7 @@ def branches_view(branches: Iterable[Branch]) -> Document:
     """All branches."""
     return {
         "branches": [
-            {"name": one.name, "head": one.head, "entries": one.entries, "current": one.current}
-            for one in branches
+            {"name": one.name, "head": one.head, "entries": one.entries, "current": one.current} for one in branches
         ]
     }
 
@@ -216,6 +227,27 @@ def undone_view(undone: Undone) -> Document:
         "operations": [change_view(change) for change in undone.changes],
         "reason": refusal.message if refusal else undone.reason or None,
         "hint": refusal.hint if refusal else None,
+    }
+
+
+def reviewed_view(windows: list[Reviewed], source: str) -> Document:
+    """The outcome of a review over one or more windows."""
+    last = windows[-1]
+    commits = [one.commit for one in windows if one.commit]
+    operations = [change_view(change) for one in windows for change in one.changes]
+    refused = [left for one in windows if one.result for left in one.result.refused]
+    return {
+        "outcome": "applied" if commits and last.outcome in ("no-change", "nothing") else last.outcome,
+        "branch": last.branch,
+        "transcript": source,
+        "reviewer": next((one.result.reviewer for one in windows if one.result), None),
+        "commit": commits[-1] if commits else None,
+        "commits": commits,
+        "windows": sum(1 for one in windows if one.result),
+        "operations": operations,
+        "refused": [{"action": one.action, "rule": one.refusal.rule, "reason": one.refusal.message} for one in refused],
+        "reason": last.reason or None,
+        "hint": last.hint or None,
     }
 
 

@@ -6,9 +6,8 @@ planned again, so `OLD` always means an entry of the memory it is applied to.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from noforgetti.model.change import Change
 from noforgetti.model.commit import CommitKind, Message, clip, describe, entries_trailer, one_line
@@ -30,6 +29,9 @@ from noforgetti.policy.verdict import Refusal, Rule
 from noforgetti.service.memory import Draft, Memory
 from noforgetti.store.base import Drop, Edit, Put
 from noforgetti.store.codec import path_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Outcome = Literal["added", "replaced", "removed", "duplicate", "reinforced", "refused"]
 _LISTED = 8  # entries that a refusal lists as what `OLD` could have meant
@@ -127,9 +129,7 @@ def reword(
         if entry == found.entry:
             return Written("duplicate", branch, entry=entry)
         after = now.characters - len(found.entry.text) + len(checked)
-        refusal = capacity.direct(
-            memory.limits, now.characters, after, (one for one in now if one.id != entry.id)
-        )
+        refusal = capacity.direct(memory.limits, now.characters, after, (one for one in now if one.id != entry.id))
         if refusal:
             return Written("refused", branch, refusal=refusal)
         made[:] = [entry]
@@ -139,9 +139,7 @@ def reword(
     return _published("replaced", memory, branch, plan, made, guards.warnings(checked))
 
 
-def remove(
-    memory: Memory, branch: str, old: str, *, writer: Writer = Writer.USER, session: str = ""
-) -> Written:
+def remove(memory: Memory, branch: str, old: str, *, writer: Writer = Writer.USER, session: str = "") -> Written:
     """Take the one entry that `old` means out of the branch. Its history stays."""
     made: list[Entry] = []
 
@@ -151,14 +149,10 @@ def remove(
             return Written("refused", branch, refusal=found)
         if isinstance(found, Damaged):
             made.clear()
-            message = Message(
-                f"remove: {found.path}", f"- {found.path}\n  ({found.reason})", _trailers("", session)
-            )
+            message = Message(f"remove: {found.path}", f"- {found.path}\n  ({found.reason})", _trailers("", session))
             return Draft((Drop(found.path),), message, writer)
         made[:] = [found.entry]
-        return _draft(
-            (Drop(found.path),), "remove", (Change(found.entry.id, found.entry, None),), writer, session
-        )
+        return _draft((Drop(found.path),), "remove", (Change(found.entry.id, found.entry, None),), writer, session)
 
     return _published("removed", memory, branch, plan, made, ())
 
@@ -180,9 +174,7 @@ def find(now: Snapshot, old: str) -> Stored | Damaged | Refusal:
             return damaged
     whole = [stored for stored in now.entries if stored.entry.text == wanted]
     within = whole or [stored for stored in now.entries if wanted in stored.entry.text]
-    found = within or [
-        stored for stored in now.entries if stored.entry.id.startswith(wanted) and len(wanted) > 2
-    ]
+    found = within or [stored for stored in now.entries if stored.entry.id.startswith(wanted) and len(wanted) > 2]
     if len(found) == 1:
         return found[0]
     shown = clip(one_line(wanted), 60)
@@ -226,13 +218,9 @@ def _published(
     return Written(outcome, branch, answer, made[0] if made else None, warnings=warnings)
 
 
-def _draft(
-    edits: tuple[Edit, ...], verb: str, changes: tuple[Change, ...], writer: Writer, session: str
-) -> Draft:
+def _draft(edits: tuple[Edit, ...], verb: str, changes: tuple[Change, ...], writer: Writer, session: str) -> Draft:
     subject = f"{verb}: {one_line(changes[0].entry.text)}"
-    return Draft(
-        edits, Message(subject, describe(changes), _trailers(entries_trailer(changes), session)), writer
-    )
+    return Draft(edits, Message(subject, describe(changes), _trailers(entries_trailer(changes), session)), writer)
 
 
 def _trailers(entries: str, session: str) -> tuple[tuple[str, str], ...]:
@@ -276,9 +264,7 @@ def _duplicate(twin: Entry) -> Refusal:
 
 def _exists_note(found: Refusal, now: Snapshot, text: str) -> Refusal:
     twin = next((entry for entry in now if entry.text == text), None)
-    return (
-        replace(found, hint=f"the new text is there already as `{twin.id}`; {found.hint}") if twin else found
-    )
+    return replace(found, hint=f"the new text is there already as `{twin.id}`; {found.hint}") if twin else found
 
 
 def _damaged(found: Damaged) -> Refusal:

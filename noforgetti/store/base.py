@@ -79,7 +79,10 @@ class UnknownBranch(NoForgettiError):
     reason = "unknown-branch"
 
     def __init__(self, branch: str) -> None:
-        super().__init__(f"There is no memory branch `{branch}`. Nothing was changed.", hint="list them with `noforgetti branches`")
+        super().__init__(
+            f"There is no memory branch `{branch}`. Nothing was changed.",
+            hint="list them with `noforgetti branches`",
+        )
         self.branch = branch
 
 
@@ -91,7 +94,10 @@ class BranchExists(NoForgettiError):
 
     def __init__(self, branch: str, existing: str) -> None:
         same = "exists already" if branch == existing else f"differs from `{existing}` only by case"
-        super().__init__(f"Memory branch `{branch}` {same}. Nothing was written.", hint=f"switch to it with `noforgetti use {existing}`")
+        super().__init__(
+            f"Memory branch `{branch}` {same}. Nothing was written.",
+            hint=f"switch to it with `noforgetti use {existing}`",
+        )
         self.branch = BranchName(existing)
 
 
@@ -103,7 +109,10 @@ class UnknownRevision(NoForgettiError):
 
     def __init__(self, revision: str, *, ambiguous: bool = False) -> None:
         what = "names more than one commit" if ambiguous else "names no commit of this memory"
-        super().__init__(f"Revision `{revision}` {what}. Nothing was changed.", hint="list the commits with `noforgetti log`")
+        super().__init__(
+            f"Revision `{revision}` {what}. Nothing was changed.",
+            hint="list the commits with `noforgetti log`",
+        )
 
 
 class NewerFormat(NoForgettiError):
@@ -133,4 +142,7 @@ class Unwritable(NoForgettiError):
     reason = "unwritable"
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__(f"The memory at `{path}` cannot be written: {why}. Nothing was changed.", hint="free space or check the folder's permissions")
+        super().__init__(
+            f"The memory at `{path}` cannot be written: {why}. Nothing was changed.",
+            hint="free space or check the folder's permissions",
+        )

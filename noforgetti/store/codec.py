@@ -11,13 +11,27 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from noforgetti.model.entry import CATEGORY_OF_FOLDER, BlobId, Category, Cue, Damaged, Entry, EntryId, Importance, Writer
+from noforgetti.model.entry import (
+    CATEGORY_OF_FOLDER,
+    BlobId,
+    Category,
+    Cue,
+    Damaged,
+    Entry,
+    EntryId,
+    Importance,
+    Writer,
+)
 
-FILE_LIMIT = 262_144  # bytes; the entry limit is 800 characters, so 256 KiB is damage or abuse (reference system's bound)
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FILE_LIMIT = (
+    262_144  # bytes; the entry limit is 800 characters, so 256 KiB is damage or abuse (reference system's bound)
+)
 ENTRY_ID = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _FENCE = "---"
 _PLAIN = re.compile(r"[^\s\"\[{](?:[^\n\r]*[^\s])?")

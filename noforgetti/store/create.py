@@ -44,8 +44,29 @@ Nothing in here is part of the project itself. Deleting this folder forgets ever
 """
 
 
-def create(path: str, *, description: str, config: dict[str, str]) -> None:
-    """Create the repository at `path` unless it is there. `config` adds settings (`noforgetti.root`).
+def read_root(path: str) -> str | None:
+    """The project root that the repository at `path` was made for; None when it does not say."""
+    try:
+        config = pygit2.Config(os.path.join(path, "config"))
+        return config["noforgetti.root"]
+    except (KeyError, pygit2.GitError, OSError, ValueError):
+        return None
+
+
+def write_root(path: str, root: str) -> None:
+    """Record that the repository belongs to another root now."""
+    config = pygit2.Config(os.path.join(path, "config"))
+    config["noforgetti.root"] = root.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    _write(os.path.join(path, "description"), describe(root))
+
+
+def describe(root: str) -> str:
+    """The repository's one-line description."""
+    return f"noforgetti memory of {root.encode('utf-8', 'surrogateescape').decode('utf-8', 'replace')}\n"
+
+
+def create(path: str, root: str) -> None:
+    """Create the repository of the project at `root` unless it is there.
 
     Safe beside other processes that create the same one: one of them wins, whole. Raises `Unwritable`.
     """
@@ -56,7 +77,7 @@ def create(path: str, *, description: str, config: dict[str, str]) -> None:
     except OSError as error:
         raise Unwritable(parent, error.strerror or str(error)) from error
     try:
-        _fill(workplace, description, config)
+        _fill(workplace, root)
         failpoints.reach("create:before-rename")
         try:
             os.rename(workplace, path)
@@ -71,14 +92,14 @@ def create(path: str, *, description: str, config: dict[str, str]) -> None:
         shutil.rmtree(workplace, ignore_errors=True)
 
 
-def _fill(folder: str, description: str, config: dict[str, str]) -> None:
-    repository = pygit2.init_repository(folder, bare=True, initial_head="main", description=description)
+def _fill(folder: str, root: str) -> None:
+    repository = pygit2.init_repository(folder, bare=True, initial_head="main")
     settings = repository.config
-    for key, value in {**_CONFIG, **config}.items():
+    for key, value in _CONFIG.items():
         settings[key] = value
     repository.free()
+    write_root(folder, root)
     shutil.rmtree(os.path.join(folder, "hooks"), ignore_errors=True)
-    _write(os.path.join(folder, "description"), description + "\n")
     _write(os.path.join(folder, "README"), _README)
     _write(os.path.join(folder, "write.flock"), "")
     failpoints.reach("create:files")

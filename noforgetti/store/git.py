@@ -11,8 +11,8 @@ import calendar
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pygit2
 from pygit2.enums import ObjectType
@@ -33,6 +33,9 @@ from noforgetti.store.base import (
 )
 from noforgetti.store.locks import WAIT, write_lock
 from noforgetti.store.objects import Objects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 HEADS = "refs/heads/"
 RESCUE = "refs/noforgetti/rescue/"
@@ -97,9 +100,7 @@ class Store:
         data = self._objects.read(commit, ObjectType.COMMIT)
         first = data.split(b"\n", 1)[0]
         if not first.startswith(b"tree ") or len(first) != 45:
-            raise Unreadable(
-                f"Commit {commit[:12]} of the memory is damaged.", hint="run `noforgetti doctor`"
-            )
+            raise Unreadable(f"Commit {commit[:12]} of the memory is damaged.", hint="run `noforgetti doctor`")
         return first[5:].decode("ascii", "replace")
 
     def snapshot(self, commit: CommitId | None) -> Snapshot:
@@ -335,9 +336,7 @@ class Store:
         found: list[CommitId] = []
         for line in reversed(lines):
             words = line[:81].decode("ascii", "replace").split(" ")
-            found += [
-                CommitId(word) for word in reversed(words) if _HEX.fullmatch(word) and set(word) != {"0"}
-            ]
+            found += [CommitId(word) for word in reversed(words) if _HEX.fullmatch(word) and set(word) != {"0"}]
         return list(dict.fromkeys(found))
 
     def _overwrite(self, branch: str, commit: CommitId) -> None:
@@ -372,9 +371,7 @@ def _means_locked(error: Exception) -> bool:
     return "lock" in text and "permission" not in text and "space" not in text
 
 
-def _commit_bytes(
-    tree: str, parents: tuple[CommitId, ...], author: Author, seconds: int, message: str
-) -> bytes:
+def _commit_bytes(tree: str, parents: tuple[CommitId, ...], author: Author, seconds: int, message: str) -> bytes:
     who = f"{author.name} <{author.email}> {seconds} +0000"
     lines = [
         f"tree {tree}",

@@ -11,10 +11,13 @@ import fcntl
 import os
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from noforgetti.store.base import Busy, Unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WAIT = 5.0  # seconds; the reference system's lock wait
 _FIRST_PAUSE = 0.0005  # seconds; a publish under the lock takes about 1 ms
@@ -66,7 +69,9 @@ def _acquire(handle: int, path: str, wait: float) -> None:
 def _sign(handle: int) -> None:
     command = " ".join(os.path.basename(word) if index == 0 else word for index, word in enumerate(sys.argv[:2]))
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    line = f"{os.getpid()}\t{command[:120].replace(chr(9), ' ').replace(chr(10), ' ')}\t{since}\n".encode("utf-8", "replace")
+    line = f"{os.getpid()}\t{command[:120].replace(chr(9), ' ').replace(chr(10), ' ')}\t{since}\n".encode(
+        "utf-8", "replace"
+    )
     try:
         os.pwrite(handle, line.ljust(200, b" ")[:199] + b"\n" if len(line) < 200 else line, 0)
     except OSError:

@@ -90,9 +90,13 @@ class Objects:
         try:
             found, data = self._odb.read(oid)
         except (pygit2.GitError, OSError, KeyError, ValueError) as error:
-            raise Unreadable(f"Object {oid[:12]} of the memory is missing or damaged.", hint="run `noforgetti doctor`") from error
+            raise Unreadable(
+                f"Object {oid[:12]} of the memory is missing or damaged.", hint="run `noforgetti doctor`"
+            ) from error
         if found != kind:
-            raise Unreadable(f"Object {oid[:12]} of the memory is no {kind.name.lower()}.", hint="run `noforgetti doctor`")
+            raise Unreadable(
+                f"Object {oid[:12]} of the memory is no {kind.name.lower()}.", hint="run `noforgetti doctor`"
+            )
         return data
 
     def tree(self, oid: str) -> list[TreeItem]:
@@ -108,7 +112,9 @@ class Objects:
             try:
                 mode = int(data[start:space], 8)
             except ValueError as error:
-                raise Unreadable(f"Tree {oid[:12]} of the memory is damaged.", hint="run `noforgetti doctor`") from error
+                raise Unreadable(
+                    f"Tree {oid[:12]} of the memory is damaged.", hint="run `noforgetti doctor`"
+                ) from error
             items.append((mode, data[space + 1 : end], data[end + 1 : end + 21].hex()))
             start = end + 21
         return items
@@ -117,7 +123,8 @@ class Objects:
         """Write a tree; items are put into git's order."""
         ordered = sorted(items, key=lambda item: item[1] + (b"/" if is_folder(item[0]) else b""))
         return self.write(
-            ObjectType.TREE, b"".join(b"%o %s\0" % (mode, name) + bytes.fromhex(oid) for mode, name, oid in ordered)
+            ObjectType.TREE,
+            b"".join(b"%o %s\0" % (mode, name) + bytes.fromhex(oid) for mode, name, oid in ordered),
         )
 
     def loose_path(self, oid: str) -> str:

@@ -5,8 +5,8 @@ A tree is never checked out and its names are never joined to a path of the disk
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pygit2.enums import ObjectType
 
@@ -14,6 +14,9 @@ from noforgetti.model.entry import BlobId, Category, CommitId, Damaged, Entry, S
 from noforgetti.store.base import FORMAT, Drop, Edit, Put, PutBlob, PutFile, Unreadable
 from noforgetti.store.codec import decode, encode, entry_path, path_of
 from noforgetti.store.objects import Objects, TreeItem, is_file, is_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 _DEPTH = 6  # folders below the root; ours go three deep (skills/<name>/SKILL.md), more is abuse
 _FILE = 0o100644
@@ -36,7 +39,9 @@ class Decoded:
         try:
             read = decode(path, self._objects.read(blob, ObjectType.BLOB), BlobId(blob))
         except Unreadable:
-            return Damaged(path, BlobId(blob), "has a missing or damaged object")  # may be mended any moment: not cached
+            return Damaged(
+                path, BlobId(blob), "has a missing or damaged object"
+            )  # may be mended any moment: not cached
         if len(self._known) >= self._limit:
             self._known.clear()
         self._known[path, blob] = read

@@ -94,7 +94,8 @@ def recognise(data: bytes) -> str:
             continue
         if line.get("type") == "session" and "id" in line:
             return "pi"
-        if "role" in line or isinstance(line.get("message"), dict) or isinstance(line.get("messages"), list):
+    for _, message in zip(range(20), _messages(data), strict=False):
+        if message is not None and ("role" in message or isinstance(message.get("message"), dict)):
             return "plain"
     return ""
 
@@ -114,9 +115,7 @@ def plain(data: bytes, *, path: Path | None = None, branch: BranchName = MAIN) -
         role = _PLAIN_ROLES.get(str(said.get("role", "")))
         if role is None:
             continue
-        text = (
-            own_words(text_of(said.get("content"))) if role is not Role.TOOL else f"{name_of(said)} completed"
-        )
+        text = own_words(text_of(said.get("content"))) if role is not Role.TOOL else f"{name_of(said)} completed"
         if text.strip():
             items.append(Item(str(message.get("id") or f"#{number}"), role, text, when(message), branch))
     session = path.stem if path else ""
@@ -127,7 +126,8 @@ _PLAIN_ROLES = {"user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTA
 
 
 def _messages(data: bytes) -> Iterator[dict[str, Any] | None]:
-    whole = _loads(data) if data.lstrip()[:1] == b"[" or data.count(b"\n") < 2 else None
+    opening = data[:64].removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+    whole = _loads(data) if opening == b"[" or data.count(b"\n") < 2 else None
     if isinstance(whole, dict) and isinstance(whole.get("messages"), list):
         whole = whole["messages"]
     if isinstance(whole, list):

@@ -21,9 +21,7 @@ def status(session: Session) -> None:
 
 
 @cli.command()
-@click.option(
-    "--at", "revision", metavar="REV", help="A commit, `HEAD~2`, a branch, or a time such as 2026-11-30."
-)
+@click.option("--at", "revision", metavar="REV", help="A commit, `HEAD~2`, a branch, or a time such as 2026-11-30.")
 @click.argument("old", metavar="[ENTRY]", required=False)
 @pass_session
 def show(session: Session, revision: str | None, old: str | None) -> None:
@@ -55,13 +53,9 @@ def show(session: Session, revision: str | None, old: str | None) -> None:
 def _only(session: Session, doc: dict[str, object], old: str) -> None:
     entries = doc["entries"]
     assert isinstance(entries, list)
-    found = [one for one in entries if one["id"] == old] or [
-        one for one in entries if str(one["id"]).startswith(old)
-    ]
+    found = [one for one in entries if one["id"] == old] or [one for one in entries if str(one["id"]).startswith(old)]
     if len(found) != 1:
-        reason = (
-            f"{'No entry has' if not found else 'More than one entry has'} an id that begins with `{old}`."
-        )
+        reason = f"{'No entry has' if not found else 'More than one entry has'} an id that begins with `{old}`."
         session.refuse(
             {
                 "outcome": "refused",
@@ -86,14 +80,10 @@ def list_(session: Session) -> None:
 def _traits(command: click.Command) -> click.Command:
     for option in (
         click.Option(["--category"], type=click.Choice(_CATEGORIES), help="What sort of fact it is."),
-        click.Option(
-            ["--importance"], type=click.Choice(["high", "normal", "low"]), help="The cost of forgetting it."
-        ),
+        click.Option(["--importance"], type=click.Choice(["high", "normal", "low"]), help="The cost of forgetting it."),
         click.Option(["--pin/--unpin", "pinned"], default=None, help="Keep automatic review away from it."),
         click.Option(["--key"], help="A short name under which there is one entry."),
-        click.Option(
-            ["--scope"], type=click.Choice(["project"]), default="project", help="Whose memory it is."
-        ),
+        click.Option(["--scope"], type=click.Choice(["project"]), default="project", help="Whose memory it is."),
     ):
         command.params.append(option)
     return command
@@ -111,7 +101,7 @@ def add(
     pinned: bool | None,
     key: str | None,
     scope: str,
-) -> None:  # noqa: FBT001
+) -> None:
     """Add one fact. `-` reads it from standard input."""
     from noforgetti.service import writes
 
@@ -132,7 +122,7 @@ def replace(
     importance: str | None,
     pinned: bool | None,
     key: str | None,
-    scope: str,  # noqa: FBT001
+    scope: str,
 ) -> None:
     """Replace the whole text of one entry; OLD is an id or a unique piece of its text."""
     from noforgetti.service import writes
@@ -151,14 +141,10 @@ def remove(session: Session, old: str) -> None:
     _written(session, writes.remove(session.memory, session.branch, old))
 
 
-def _read_traits(
-    category: str | None, importance: str | None, pinned: bool | None, key: str | None
-) -> object:  # noqa: FBT001
+def _read_traits(category: str | None, importance: str | None, pinned: bool | None, key: str | None) -> object:
     from noforgetti.service.writes import Traits
 
-    return Traits(
-        Category(category) if category else None, Importance(importance) if importance else None, pinned, key
-    )
+    return Traits(Category(category) if category else None, Importance(importance) if importance else None, pinned, key)
 
 
 def _words(words: str) -> str:
@@ -225,9 +211,7 @@ def use(session: Session, name: str) -> None:
 
     chosen = service.use(session.memory, name)
     session.memory.select(chosen)
-    session.print(
-        {"outcome": "selected", "branch": chosen}, lambda d, _: f"Selected memory branch `{d['branch']}`."
-    )
+    session.print({"outcome": "selected", "branch": chosen}, lambda d, _: f"Selected memory branch `{d['branch']}`.")
 
 
 @cli.group()
@@ -261,10 +245,7 @@ def log(session: Session, entry: str | None, limit: int | None) -> None:
     from noforgetti.service.history import log as service
     from noforgetti.service.views import logged_view
 
-    commits = [
-        logged_view(one)
-        for one in service(session.memory, session.branch, limit=limit or 0, entry=entry or "")
-    ]
+    commits = [logged_view(one) for one in service(session.memory, session.branch, limit=limit or 0, entry=entry or "")]
     session.print({"branch": session.branch, "commits": commits}, text.log)
 
 
@@ -317,7 +298,7 @@ def blame(session: Session, entry: str | None) -> None:
 @click.argument("revision", metavar="[REV]", required=False)
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
 @pass_session
-def undo(session: Session, revision: str | None, dry_run: bool) -> None:  # noqa: FBT001
+def undo(session: Session, revision: str | None, dry_run: bool) -> None:
     """Take back the newest automatic review, or the commit REV. Halts when a later change touched the same entry."""
     from noforgetti.service.undo import undo as service
 
@@ -328,7 +309,7 @@ def undo(session: Session, revision: str | None, dry_run: bool) -> None:  # noqa
 @click.argument("revision", metavar="[REV]", required=False)
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
 @pass_session
-def redo(session: Session, revision: str | None, dry_run: bool) -> None:  # noqa: FBT001
+def redo(session: Session, revision: str | None, dry_run: bool) -> None:
     """Bring back what the newest undo took."""
     from noforgetti.service.undo import redo as service
 
@@ -346,8 +327,7 @@ def _undone(session: Session, service: object, revision: str | None, *, dry_run:
     if result.outcome == "halted":
         reason = text.undone(doc)
         hint = (
-            doc["hint"]
-            or f"compare with `noforgetti show --at {(doc.get('undoes') or doc.get('redoes') or '')[:12]}`"
+            doc["hint"] or f"compare with `noforgetti show --at {(doc.get('undoes') or doc.get('redoes') or '')[:12]}`"
         )
         session.refuse({**doc, "reason": reason, "hint": hint, "dry_run": dry_run})
         return

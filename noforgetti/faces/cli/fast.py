@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from noforgetti.errors import NoForgettiError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _HEX = frozenset("0123456789abcdef")
 
@@ -86,15 +89,11 @@ def _print(body: str, *, as_json: bool, colour: bool) -> bool:
 
     doc = json.loads(body)
     if as_json:
-        shown = json.dumps(
-            doc, ensure_ascii=(sys.stdout.encoding or "").lower().replace("-", "") != "utf8", indent=2
-        )
+        shown = json.dumps(doc, ensure_ascii=(sys.stdout.encoding or "").lower().replace("-", "") != "utf8", indent=2)
     else:
         from noforgetti.faces import text
 
         encoding = sys.stdout.encoding or "ascii"
-        shown = (
-            text.show(doc, text.Style(colour=colour)).encode(encoding, "backslashreplace").decode(encoding)
-        )
+        shown = text.show(doc, text.Style(colour=colour)).encode(encoding, "backslashreplace").decode(encoding)
     sys.stdout.write(shown + "\n")
     return True

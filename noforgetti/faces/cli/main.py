@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from noforgetti import __version__
 from noforgetti.errors import NoForgettiError
-from noforgetti.faces import text
 from noforgetti.faces.cli.output import DONE, INTERRUPTED, REFUSED, Output
 from noforgetti.service.memory import Memory, open_memory
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noforgetti.faces import text
 
 _CATEGORIES = ["preference", "lesson", "pattern", "decision", "done", "mistake"]
 
@@ -58,13 +61,11 @@ pass_session = click.make_pass_decorator(Session)
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("-C", "folder", metavar="DIR", default=".", help="Work on the project around DIR.")
-@click.option(
-    "--branch", metavar="B", default=None, help="Work on memory branch B instead of the selected one."
-)
+@click.option("--branch", metavar="B", default=None, help="Work on memory branch B instead of the selected one.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.version_option(__version__, prog_name="noforgetti")
 @click.pass_context
-def cli(context: click.Context, folder: str, branch: str | None, as_json: bool) -> None:  # noqa: FBT001 - click's call
+def cli(context: click.Context, folder: str, branch: str | None, as_json: bool) -> None:
     """A project's memory for coding agents, kept as a real git repository."""
     session = Session(folder, branch, Output(as_json=as_json))
     context.obj = session
@@ -73,7 +74,7 @@ def cli(context: click.Context, folder: str, branch: str | None, as_json: bool) 
 
 def run(arguments: list[str]) -> int:
     """Run one command; answers the exit status. The one guard that turns errors into text."""
-    from noforgetti.faces.cli import commands  # noqa: F401 - registers the commands
+    from noforgetti.faces.cli import commands, hosts  # noqa: F401 - they register the commands
 
     output = Output(as_json="--json" in _before_dashes(arguments))
     context: click.Context | None = None
@@ -96,7 +97,7 @@ def run(arguments: list[str]) -> int:
         # The reader of our output went away (`| head`). Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED
-    except Exception as error:  # noqa: BLE001 - the outer guard: a surprise becomes a report
+    except Exception as error:
         return output.fault(error)
 
 

@@ -7,11 +7,13 @@ import os
 import platform
 import sys
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from noforgetti import __version__
-from noforgetti.errors import NoForgettiError
 from noforgetti.faces import text
+
+if TYPE_CHECKING:
+    from noforgetti.errors import NoForgettiError
 
 DONE, REFUSED, USAGE, FAULT, INTERRUPTED = 0, 1, 2, 3, 130
 

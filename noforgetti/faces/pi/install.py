@@ -120,16 +120,20 @@ def install(
     *,
     command: list[str],
     env: Mapping[str, str] | None = None,
+    limits: Mapping[str, int] | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Result:
-    """Install or upgrade the extension; it will start `command` (a whole argument list) with `env` added."""
+    """Install or upgrade the extension; it will start `command` (a whole argument list) with `env` added.
+
+    `limits` are milliseconds per sort of request, where the extension's own (`launch.ts`) do not fit the machine.
+    """
     agent = agent_dir or default_agent_dir(environ or {})
     if not command or not Path(command[0]).is_absolute():
         raise CommandNotAbsoluteError(command)
     target = agent / "extensions" / NAME
     _refuse_foreign(target)
     unreadable = _refuse_other_copies(agent, target)
-    wanted = _contents(command, env or {})
+    wanted = _contents({"command": command, "env": dict(env or {}), "limits": dict(limits or {})})
     before = _manifest(target)
     if before is not None and before == _manifest_of(wanted) and not _modified(target, before):
         return Result(Outcome.UNCHANGED, target, warnings=unreadable)
@@ -162,10 +166,9 @@ def uninstall(agent_dir: Path | None, *, environ: Mapping[str, str] | None = Non
     return Result(Outcome.REMOVED, target, (*removed, target / MANIFEST), kept, warnings)
 
 
-def _contents(command: list[str], env: Mapping[str, str]) -> dict[str, bytes]:
+def _contents(launch: Mapping[str, object]) -> dict[str, bytes]:
     files = {path.name: path.read_bytes() for path in SOURCE.iterdir() if path.suffix in {".ts", ".json"}}
-    launch = json.dumps({"command": command, "env": dict(env)}, indent=2, sort_keys=True)
-    return {**files, LAUNCH: launch.encode() + b"\n"}
+    return {**files, LAUNCH: json.dumps(launch, indent=2).encode() + b"\n"}
 
 
 def _manifest_of(files: Mapping[str, bytes]) -> dict[str, str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SHORTEST = 8  # characters of a statement worth keeping: "Use tabs" has eight
 _SHORTEST_CJK = 4
 _LONGEST_NAME = 40  # characters of the X and Y in "use X instead of Y"; more is a clause, not a name
-_REDACTED = re.compile(r"\[REDACTED|‹redacted|<redacted", re.IGNORECASE)
+_REDACTED = re.compile(r"\[redacted\b", re.IGNORECASE)  # what `policy.secrecy` leaves in a secret's place
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+")
 _SKIP = re.compile(
     r"^(?:(?:no|nope|wrong|actually|sorry|wait|hey|hi|well|ok(?:ay)?|please|also|and|but|so|correction|btw|yes"

@@ -46,6 +46,7 @@ export class Bridge {
 	private silences = 0;
 	private closed = false;
 	private stderr = "";
+	private last = new BridgeFailure("crashed", "The memory bridge does not start.");
 
 	constructor(launch: Launch, cwd: string, served: Served) {
 		this.launch = launch;
@@ -105,7 +106,8 @@ export class Bridge {
 		const now = Date.now();
 		this.starts = this.starts.filter((at) => now - at < 60_000);
 		if (this.starts.length >= STARTS_A_MINUTE) {
-			throw new BridgeFailure("crashed", `The memory bridge failed ${STARTS_A_MINUTE} times within a minute and is left alone for now.`);
+			const { trouble, message } = this.last;
+			throw new BridgeFailure(trouble, `${message} It failed ${STARTS_A_MINUTE} times within a minute and is left alone for now.`);
 		}
 		this.starts.push(now);
 		this.child = this.spawn();
@@ -139,6 +141,7 @@ export class Bridge {
 		if (this.child !== child) return;
 		this.child = undefined;
 		this.silences = 0;
+		this.last = failure;
 		const waiting = [...this.waiting.values()];
 		this.waiting.clear();
 		for (const one of waiting) {

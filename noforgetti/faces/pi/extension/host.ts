@@ -30,7 +30,9 @@ export class Host {
 
 	private async complete(params: Json): Promise<Json> {
 		const { model, registry } = this;
-		if (!model || !registry) throw new WireError(UNAVAILABLE, "No model is selected in this session.");
+		if (!model || !registry?.hasConfiguredAuth(model)) {
+			throw new WireError(UNAVAILABLE, "No model with credentials is selected in this session.");
+		}
 		const asked = typeof params.max_tokens === "number" ? params.max_tokens : model.maxTokens;
 		const answer = await registry.complete(
 			model,

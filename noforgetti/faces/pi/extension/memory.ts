@@ -171,17 +171,20 @@ export class Memory {
 		const sent = this.branch;
 		const result = await this.bridge.call(method, { session: this.session, branch: sent, ...params }, limit);
 		const branch = asText(result.branch);
-		if (branch && branch !== sent && this.branch === sent) this.select(branch, sent);
+		// The user's choice always holds; any other answer only while nothing was chosen after the question.
+		if (branch && branch !== sent && (method === "command" || this.branch === sent)) this.select(branch, method === "command");
 		this.screen.status(asText(result.status));
 		for (const notice of asNotices(result.notices)) this.screen.notice(notice.level, notice.text);
 		return result;
 	}
 
 	/** Selects a branch. The default of a session that never chose is not written down: opening a session changes nothing. */
-	private select(branch: string, before: string | null): void {
+	private select(branch: string, chosen: boolean): void {
+		const before = this.branch;
+		if (branch === before) return;
 		this.branch = branch;
 		this.forget();
-		if (before === null) return;
+		if (before === null && !chosen) return;
 		try {
 			this.pi.appendEntry(STATE, { branch });
 		} catch {

@@ -1,0 +1,154 @@
+"""Reviews beside the conversation: each in a thread of its own, with its own connection to the memory.
+
+A review never delays an answer, a prompt or a quit. It can be called off at any moment; what it did not publish by then
+stays due.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noforgetti.faces import text
+from noforgetti.faces.bridge.wire import HostError, Peer
+from noforgetti.service.views import change_view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noforgetti.faces.bridge.requests import Session
+    from noforgetti.model.entry import BranchName
+    from noforgetti.model.evidence import Transcript
+    from noforgetti.service.memory import Memory
+    from noforgetti.service.reviews import Reviewed
+
+_WINDOWS = 8  # windows of one run: eight times twelve turns; what is left waits for the next
+_ENTRIES = 30.0  # seconds for the host to hand over the entries of a session without a file
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One review that was asked for. `forced` ignores thresholds and back-off; `manual` reports also that nothing was found."""
+
+    session: Session
+    branch: BranchName
+    prompts: int
+    forced: bool = False
+    manual: bool = False
+    leftovers: bool = False  # review when the session holds more than the prompts that just completed
+
+
+class Reviews:
+    """The reviews of one bridge: at most one at a time, so that two never ask the host's model at once."""
+
+    def __init__(self, memory: Memory, peer: Peer) -> None:
+        self._memory, self._peer = memory, peer
+        self._thread: threading.Thread | None = None
+        self._cancelled = threading.Event()
+        self._stop: Callable[[], None] = lambda: None
+
+    @property
+    def running(self) -> bool:
+        """True while a review is at work."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def start(self, job: Job) -> bool:
+        """Start the review unless one is running; answers whether it was started."""
+        if self.running or self._cancelled.is_set():
+            return False
+        self._thread = threading.Thread(target=self._run, args=(job,), name="noforgetti-review", daemon=True)
+        self._thread.start()
+        return True
+
+    def end(self, wait: float) -> None:
+        """Give a running review `wait` seconds, then call it off. Nothing starts afterwards."""
+        thread = self._thread
+        if thread is not None:
+            thread.join(wait)
+        self._cancelled.set()
+        self._stop()
+
+    def finish(self, wait: float) -> None:
+        """Wait for a review that was called off to let go."""
+        if self._thread is not None:
+            self._thread.join(wait)
+
+    def _run(self, job: Job) -> None:
+        memory = self._memory.twin()
+        try:
+            self._review(memory, job)
+        except Exception as error:
+            self._trouble(memory, job, error)
+        finally:
+            memory.close()
+
+    def _review(self, memory: Memory, job: Job) -> None:
+        from noforgetti.service import cadence
+        from noforgetti.service.reviewers import choose
+        from noforgetti.service.reviews import review, unread
+
+        transcript = self._transcript(job)
+        forced = job.forced or (job.leftovers and unread(memory, job.branch, transcript) > job.prompts)
+        if not forced and not cadence.due(memory, job.branch).due:
+            return
+        by = choose(memory.settings, ask=self._ask_model)
+        self._stop = getattr(by, "stop", lambda: None)
+        for number in range(_WINDOWS):
+            done = review(
+                memory, job.branch, transcript, by, forced=forced or number > 0, cancelled=self._cancelled.is_set
+            )
+            self._report(job, done, first=number == 0)
+            if not done.more or done.outcome not in ("applied", "no-change"):
+                return
+
+    def _transcript(self, job: Job) -> Transcript:
+        from noforgetti.transcripts import pi
+
+        if job.session.file:
+            return pi.read(Path(job.session.file))
+        answer = self._peer.ask("session/entries", {"after": None}, _ENTRIES)
+        entries = answer.get("entries")
+        if not isinstance(entries, list):
+            raise HostError("The host's session holds no entries that can be read.")
+        header = {"type": "session", "id": answer.get("id") or job.session.id, "cwd": answer.get("cwd") or ""}
+        return pi.read([header, *entries])
+
+    def _ask_model(self, system: str, prompt: str, max_tokens: int) -> dict[str, Any]:
+        timeout = float(self._memory.settings.review.timeout)
+        end = time.monotonic() + timeout
+        if self._cancelled.is_set() or self._peer.closed.is_set():
+            raise HostError("The session ended before the review.")
+        return self._peer.ask(
+            "model/complete", {"system": system, "prompt": prompt, "max_tokens": max_tokens}, end - time.monotonic()
+        )
+
+    def _report(self, job: Job, done: Reviewed, *, first: bool) -> None:
+        if done.outcome == "applied" and done.commit is not None:
+            lines = [
+                line for change in done.changes for line in text.operation(change_view(change), width=_card_width())
+            ]
+            title = f"Memory `{job.branch}` learned ({done.commit[:12]})"
+            self._peer.tell("card", {"title": title, "lines": [*lines, "take it back with /memory undo"]})
+        elif done.outcome == "held":
+            self._notice("warning", f"A review was held: {done.reason} {done.hint}".strip())
+        elif job.manual and first:
+            found = "Nothing new to remember." if done.outcome in ("no-change", "nothing") else f"Review: {done.reason}"
+            self._notice("info" if done.outcome in ("no-change", "nothing") else "warning", found)
+
+    def _trouble(self, memory: Memory, job: Job, error: Exception) -> None:
+        if self._cancelled.is_set():
+            return
+        reason = str(error) if isinstance(error, HostError) or hasattr(error, "hint") else type(error).__name__
+        memory.state.trace("warning", f"a review of branch `{job.branch}` could not run: {reason}")
+        if job.manual:
+            self._notice("warning", f"The review could not run: {reason}")
+
+    def _notice(self, level: str, words: str) -> None:
+        self._peer.tell("notice", {"level": level, "text": words})
+
+
+def _card_width() -> int:
+    return 76  # code points; the reference system's clip of a card's lines

@@ -1,0 +1,267 @@
+"""`noforgetti serve --stdio`: one process for one host, the memory kept open, a turn start answered from one ref.
+
+The main thread answers requests in their order; one thread reads lines; a review works in a third. Whatever a request
+meets becomes an answer: the process ends only when the host closes its end.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import sys
+import threading
+import traceback
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from noforgetti import __version__
+from noforgetti.errors import Kind, NoForgettiError
+from noforgetti.faces import text
+from noforgetti.faces.bridge import requests, slash, wire
+from noforgetti.faces.bridge.running import Job, Reviews
+from noforgetti.faces.bridge.tools import TOOLS
+from noforgetti.model.entry import MAIN, BranchName
+from noforgetti.service.memory import Memory, open_memory
+from noforgetti.service.turns import Sections, fenced
+from noforgetti.store.base import UnknownBranch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PROTOCOL = 1
+_LAST_BREATH = 1.5  # seconds that a review called off gets to let go before the process ends
+_Result = dict[str, Any]
+
+
+class Server:
+    """The methods of the bridge. One for each process."""
+
+    def __init__(self, peer: wire.Peer, environ: Mapping[str, str], cwd: str) -> None:
+        self._peer, self._environ, self._cwd = peer, environ, cwd
+        self._memory: Memory | None = None
+        self._sections: Sections | None = None
+        self._reviews: Reviews | None = None
+        self._told: set[str] = set()  # sessions that got their one message (injection = session-start)
+        self._reopened: set[str] = set()  # sessions that were there before and may hold unreviewed evidence
+        self._methods: dict[str, Callable[[Any], _Result]] = {
+            "hello": self._hello,
+            "session/start": self._session_start,
+            "turn/start": self._turn_start,
+            "turn/settled": self._turn_settled,
+            "command": self._command,
+            "complete": self._complete,
+            "tool": self._tool,
+            "session/end": self._session_end,
+        }
+
+    # ---- one request
+
+    def handle(self, message: wire.Message) -> None:
+        """Answer one request. Nothing gets out of here."""
+        number, name = message.get("id"), message.get("method")
+        method = self._methods.get(name) if isinstance(name, str) else None
+        if method is None:
+            if number is not None:
+                self._peer.refuse(number, wire.UNKNOWN_METHOD, f"There is no method {str(name)[:80]!r}.")
+            return
+        try:
+            result = method(message.get("params") or {})
+        except msgspec.ValidationError as error:
+            self._peer.refuse(number, wire.BAD_PARAMS, f"`{name}`: {error}", kind="user", reason="usage")
+        except NoForgettiError as error:
+            code = wire.UNAVAILABLE if error.kind is Kind.UNAVAILABLE else wire.EXPECTED
+            self._peer.refuse(number, code, error.message, kind=error.kind, hint=error.hint, reason=error.reason)
+        except Exception as error:
+            traceback.print_exc()  # to stderr, which the host keeps for its own log
+            where = traceback.extract_tb(error.__traceback__)[-1]
+            told = f"{type(error).__name__} in {os.path.basename(where.filename)}:{where.lineno}"
+            self._peer.refuse(
+                number, wire.FAULT, f"noforgetti {__version__} met a fault of its own: {told}", kind="internal"
+            )
+        else:
+            if number is not None:
+                self._peer.answer(number, result)
+
+    def end(self) -> None:
+        """The host is gone: call off what runs, and let go of the memory."""
+        if self._reviews is not None:
+            self._reviews.end(0.0)
+            self._reviews.finish(_LAST_BREATH)
+        if self._memory is not None:
+            self._memory.close()
+
+    @property
+    def memory(self) -> Memory:
+        """The project's memory, opened at the first need."""
+        if self._memory is None:
+            self._memory = open_memory(self._cwd, self._environ)
+            self._sections = Sections(self._memory)
+            self._reviews = Reviews(self._memory, self._peer)
+        return self._memory
+
+    # ---- methods
+
+    def _hello(self, params: Any) -> _Result:
+        hello = msgspec.convert(params, requests.Hello)
+        if self._memory is None:
+            self._cwd = hello.cwd
+        project = self.memory.project
+        return {"protocol": PROTOCOL, "version": __version__, "project": {"root": project.root, "key": project.key}}
+
+    def _session_start(self, params: Any) -> _Result:
+        start = msgspec.convert(params, requests.SessionStart)
+        branch, notices = self._branch(start.branch)
+        file = start.session.file
+        if file and os.path.exists(file) and start.reason != "tree":
+            self._reopened.add(start.session.id)
+        return {"branch": branch, "status": self._footer(branch), "notices": notices}
+
+    def _turn_start(self, params: Any) -> _Result:
+        turn = msgspec.convert(params, requests.TurnStart)
+        branch, notices = self._branch(turn.branch)
+        body = self.sections.of(branch).text
+        return {
+            "branch": branch,
+            "inject": self._inject(body, turn.session.id),
+            "status": self._footer(branch),
+            "notices": notices,
+        }
+
+    def _inject(self, body: str, session: str) -> _Result:
+        match self.memory.settings.injection:
+            case "system-prompt":
+                return {"section": "", "system_prompt": fenced(body)} if body else {"section": ""}
+            case "context":
+                return {"section": "", "ephemeral": fenced(body)} if body else {"section": ""}
+            case "session-start":
+                if not body or session in self._told:
+                    return {"section": ""}
+                self._told.add(session)
+                return {"section": "", "message": fenced(body)}
+            case _:
+                return {"section": body}
+
+    def _turn_settled(self, params: Any) -> _Result:
+        from noforgetti.service import cadence
+
+        settled = msgspec.convert(params, requests.TurnSettled)
+        branch, _ = self._branch(settled.branch)
+        memory = self.memory
+        if settled.outcome != "completed" or not settled.prompts or not memory.settings.review.enabled:
+            return {}
+        if settled.session.file is None:
+            return {}  # not persisted: a child of another tool, or a user who wants no traces; only `/memory review` reviews it
+        memory.prepare()
+        cadence.record(memory, branch, settled.prompts)
+        leftovers = settled.session.id in self._reopened
+        self._reopened.discard(settled.session.id)
+        if leftovers or cadence.due(memory, branch).due:
+            self.reviews.start(Job(settled.session, branch, len(settled.prompts), leftovers=leftovers))
+        return {}
+
+    def _command(self, params: Any) -> _Result:
+        command = msgspec.convert(params, requests.Command)
+        branch, notices = self._branch(command.branch)
+        try:
+            answer = slash.answer(self.memory, branch, command.line)
+        except NoForgettiError as error:
+            shown = f"{error.message}\nHint: {error.hint}" if error.hint else error.message
+            return {
+                "text": shown,
+                "level": "error",
+                "branch": branch,
+                "status": self._footer(branch),
+                "notices": notices,
+            }
+        shown, level = answer.text, answer.level
+        if answer.review and not self.reviews.start(Job(command.session, branch, 0, forced=True, manual=True)):
+            shown, level = "A review is running already.", "warning"
+        chosen = answer.branch or branch
+        return {"text": shown, "level": level, "branch": chosen, "status": self._footer(chosen), "notices": notices}
+
+    def _complete(self, params: Any) -> _Result:
+        complete = msgspec.convert(params, requests.Complete)
+        branch, _ = self._branch(complete.branch)
+        return {"items": slash.completions(self.memory, branch, complete.prefix)}
+
+    def _tool(self, params: Any) -> _Result:
+        call = msgspec.convert(params, requests.Tool)
+        branch, notices = self._branch(call.branch)
+        tool = TOOLS.get(call.name)
+        if tool is None:
+            return {"text": f"There is no tool `{call.name[:80]}`.", "error": True, "details": {}}
+        try:
+            answer = tool(self.memory, branch, call.arguments, call.session.id)
+        except NoForgettiError as error:
+            shown = f"{error.message} {error.hint}".strip()
+            return {"text": shown, "error": True, "details": {"code": error.reason}, "notices": notices}
+        return {
+            "text": answer.text,
+            "error": answer.error,
+            "details": answer.details,
+            "branch": branch,
+            "status": self._footer(branch),
+            "notices": notices,
+        }
+
+    def _session_end(self, params: Any) -> _Result:
+        end = msgspec.convert(params, requests.SessionEnd)
+        if self._reviews is not None:
+            self._reviews.end(max(0.0, min(end.wait, 2.0)))
+        return {}
+
+    # ---- shared
+
+    @property
+    def sections(self) -> Sections:
+        """What turns are told."""
+        assert self.memory is not None
+        assert self._sections is not None
+        return self._sections
+
+    @property
+    def reviews(self) -> Reviews:
+        """The reviews of this process."""
+        assert self.memory is not None
+        assert self._reviews is not None
+        return self._reviews
+
+    def _branch(self, wanted: str | None) -> tuple[BranchName, list[_Result]]:
+        """The session's branch; one that is gone falls back to `main` with a notice."""
+        if wanted is None or wanted == MAIN:
+            return MAIN, []
+        try:
+            self.memory.head(wanted)
+        except UnknownBranch:
+            told = f"Memory branch `{wanted}` is gone; this session uses `main` now."
+            return MAIN, [{"level": "warning", "text": told}]
+        return BranchName(wanted), []
+
+    def _footer(self, branch: str) -> str:
+        told = self.sections.of(branch)
+        return text.footer(branch, told.entries, told.characters, self.memory.limits.hard)
+
+
+def serve(environ: Mapping[str, str], cwd: str) -> int:
+    """Serve the host on stdin and stdout until it closes its end. Answers the exit status."""
+    reading, writing = os.dup(0), os.dup(1)
+    os.dup2(2, 1)  # what a library prints goes to stderr: stdout belongs to the protocol
+    sys.stdout = sys.stderr
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    peer = wire.Peer(reading, writing)
+    waiting: queue.SimpleQueue[wire.Message | None] = queue.SimpleQueue()
+
+    def listen() -> None:
+        try:
+            peer.listen(waiting.put)
+        finally:
+            waiting.put(None)
+
+    threading.Thread(target=listen, name="noforgetti-listen", daemon=True).start()
+    server = Server(peer, environ, cwd)
+    while (message := waiting.get()) is not None:
+        server.handle(message)
+    server.end()
+    sys.stderr.flush()
+    os._exit(0)  # a reviewer's thread that does not let go must not keep the process

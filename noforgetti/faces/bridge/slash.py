@@ -1,0 +1,174 @@
+"""`/memory …`: what the user types in a host, answered as text."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from noforgetti.errors import Kind, NoForgettiError
+from noforgetti.faces import text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noforgetti.model.entry import BranchName
+    from noforgetti.service.memory import Memory
+
+_LOGGED = 10  # commits that `/memory log` shows; the command line shows all
+
+
+class BadWords(NoForgettiError):
+    """The words after `/memory` are none of the commands."""
+
+    kind = Kind.USER
+    reason = "usage"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the user reads; `branch` is set when the session selects another one; `review` when one was asked for."""
+
+    text: str
+    level: str = "info"
+    branch: BranchName | None = None
+    review: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One subcommand: how it is written, what it does, and what it completes."""
+
+    usage: str
+    help: str
+    act: Callable[[Memory, BranchName, list[str]], Answer]
+    least: int = 0
+    most: int = 0
+
+
+def answer(memory: Memory, branch: BranchName, line: str) -> Answer:
+    """Carry out one line. Raises what the use cases raise, and `BadWords`."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = line.split()
+    name, *rest = words or ["status"]
+    word = WORDS.get("show" if name == "list" else name)
+    if word is None:
+        raise BadWords(f"`/memory {name[:40]}` is no command.", hint="one of: " + ", ".join(WORDS))
+    if not word.least <= len(rest) <= (word.most or len(rest)) or (word.most == 0 and rest):
+        raise BadWords(f"`/memory {name}` is written `/memory {word.usage}`.", hint="try it with those words")
+    return word.act(memory, branch, rest)
+
+
+def completions(memory: Memory, branch: BranchName, prefix: str) -> list[dict[str, str]]:
+    """What may follow; nothing when the argument is complete, so that Enter submits."""
+    name, space, rest = prefix.partition(" ")
+    if not space:
+        found = [(one, word.help) for one, word in WORDS.items() if one.startswith(name) and one != name]
+        return [{"value": one, "label": one, "description": told} for one, told in found]
+    if name not in ("use", "merge", "diff") or " " in rest:
+        return []
+    names = [one for one in memory.heads() if one.startswith(rest) and one != rest and (name == "use" or one != branch)]
+    return [{"value": f"{name} {one}", "label": one, "description": "memory branch"} for one in names]
+
+
+def _status(memory: Memory, branch: BranchName, _: list[str]) -> Answer:
+    from noforgetti.service.views import status_view
+
+    doc = status_view(memory, branch)
+    return Answer(text.status(doc), "warning" if doc["degraded"] else "info")
+
+
+def _show(memory: Memory, branch: BranchName, _: list[str]) -> Answer:
+    from noforgetti.service.views import show_view
+
+    return Answer(text.show(show_view(branch, memory.snapshot(branch))))
+
+
+def _branches(memory: Memory, branch: BranchName, _: list[str]) -> Answer:
+    from noforgetti.service.branches import listed
+    from noforgetti.service.views import branches_view
+
+    return Answer(text.branches(branches_view(listed(memory, branch))))
+
+
+def _fork(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+    from noforgetti.service.branches import fork
+
+    made = fork(memory, branch, words[0])
+    return Answer(f"Forked `{made.name}` from `{branch}`; this session uses it now.", branch=made.name)
+
+
+def _use(memory: Memory, _: BranchName, words: list[str]) -> Answer:
+    from noforgetti.service.branches import use
+
+    chosen = use(memory, words[0])
+    return Answer(f"This session uses memory branch `{chosen}` now.", branch=chosen)
+
+
+def _undo(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+    from noforgetti.service.undo import undo
+
+    return _undone(memory, branch, words, undo)
+
+
+def _redo(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+    from noforgetti.service.undo import redo
+
+    return _undone(memory, branch, words, redo)
+
+
+def _undone(memory: Memory, branch: BranchName, words: list[str], act: Callable[..., object]) -> Answer:
+    from noforgetti.service.history import resolve
+    from noforgetti.service.undo import Undone
+    from noforgetti.service.views import undone_view
+
+    dry_run = "--dry-run" in words
+    revisions = [word for word in words if word != "--dry-run"]
+    target = resolve(memory, branch, revisions[0]) if revisions else None
+    done = act(memory, branch, target, dry_run=dry_run)
+    assert isinstance(done, Undone)
+    shown = text.undone(undone_view(done), dry_run=dry_run)
+    if done.commit is not None:
+        # Some models keep the earlier section above the update; only a new session starts without it.
+        shown += "\nIt holds from the next prompt on; what this conversation has read already stays in it (/new starts clean)."
+    return Answer(shown, "warning" if done.outcome == "halted" else "info")
+
+
+def _review(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+    if words and words != ["retry"]:
+        raise BadWords("`/memory review` is written `/memory review [retry]`.", hint="try it with those words")
+    del memory
+    return Answer(f"A review of branch `{branch}` was started.", review=True)
+
+
+def _log(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+    from noforgetti.service.history import log
+    from noforgetti.service.views import logged_view
+
+    commits = [logged_view(one) for one in log(memory, branch, limit=_LOGGED, entry=words[0] if words else "")]
+    return Answer(text.log({"branch": branch, "commits": commits}))
+
+
+def _diff(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+    from noforgetti.service.history import between, resolve
+    from noforgetti.service.views import diff_view
+
+    first = resolve(memory, branch, words[0])
+    second = resolve(memory, branch, words[1] if len(words) > 1 else "HEAD")
+    return Answer(text.operations(diff_view(first, second, between(memory, first, second))))
+
+
+WORDS: dict[str, Word] = {
+    "status": Word("status", "where the memory is and how full", _status),
+    "show": Word("show", "the entries of the selected branch", _show),
+    "branches": Word("branches", "the memory branches", _branches),
+    "fork": Word("fork NAME", "create a branch and use it in this session", _fork, 1, 1),
+    "use": Word("use NAME", "select a branch for this session", _use, 1, 1),
+    "undo": Word("undo [REV] [--dry-run]", "take back the newest automatic review", _undo, 0, 2),
+    "redo": Word("redo [REV] [--dry-run]", "bring back what undo took", _redo, 0, 2),
+    "review": Word("review [retry]", "review this session now", _review, 0, 1),
+    "log": Word("log [ENTRY]", "the newest changes", _log, 0, 1),
+    "diff": Word("diff A [B]", "how two branches or commits differ", _diff, 1, 2),
+}

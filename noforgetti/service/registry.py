@@ -1,0 +1,96 @@
+"""All the memories on this machine: the one a folder already has under another spelling, and those whose project is gone."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from noforgetti.errors import Kind, NoForgettiError
+from noforgetti.store.create import read_root, write_root
+from noforgetti.store.discovery import Project, same_folder
+
+if TYPE_CHECKING:
+    from noforgetti.service.memory import Memory
+    from noforgetti.service.places import Places
+
+
+class NotAdoptable(NoForgettiError):
+    """The memory that was named cannot become this project's."""
+
+    kind = Kind.USER
+    reason = "not-adoptable"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A memory repository and the project root it was made for."""
+
+    path: str
+    root: str
+
+    @property
+    def name(self) -> str:
+        """`<name>-<key>`."""
+        return os.path.basename(self.path).removesuffix(".git")
+
+    @property
+    def key(self) -> str:
+        """The project key."""
+        return self.name.rpartition("-")[2]
+
+
+def known(places: Places) -> tuple[Known, ...]:
+    """Every memory repository with its root. Unreadable ones are left out."""
+    folder = os.path.join(places.data, "projects")
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return ()
+    found = []
+    for name in names:
+        root = read_root(os.path.join(folder, name)) if name.endswith(".git") else None
+        if root:
+            found.append(Known(os.path.join(folder, name), root))
+    return tuple(found)
+
+
+def same(places: Places, project: Project) -> Known | None:
+    """The memory of the same folder under another path: a bind mount, or a volume that ignores case."""
+    return next(
+        (one for one in known(places) if one.root != project.root and same_folder(one.root, project.root)), None
+    )
+
+
+def orphans(places: Places, name: str = "") -> tuple[Known, ...]:
+    """Memories whose project folder is not there any more, those of the same folder name first."""
+    gone = [one for one in known(places) if not os.path.isdir(one.root)]
+    return tuple(sorted(gone, key=lambda one: os.path.basename(one.root) != name))
+
+
+def adopt(memory: Memory, key: str) -> Known:
+    """Make the memory with that key this project's: its repository and state move to the project's name.
+
+    Raises `NotAdoptable` when this project has a memory of its own, or the other's project is still there.
+    """
+    if memory.exists:
+        raise NotAdoptable(
+            f"This project has a memory of its own at `{memory.path}`. Nothing was changed.",
+            hint="move it away first, or bring entries over with `noforgetti import`",
+        )
+    found = [one for one in known(memory.places) if one.key.startswith(key.lower()) and key]
+    if len(found) != 1:
+        what = "No memory has" if not found else "More than one memory has"
+        raise NotAdoptable(f"{what} the key `{key}`. Nothing was changed.", hint="list them with `noforgetti doctor`")
+    other = found[0]
+    if os.path.isdir(other.root):
+        raise NotAdoptable(
+            f"The memory `{other.name}` belongs to `{other.root}`, which is still there. Nothing was changed.",
+            hint="only a memory whose project is gone can be adopted",
+        )
+    os.rename(other.path, memory.path)
+    write_root(memory.path, memory.project.root)
+    old_state, new_state = memory.places.state_of(other.name), memory.places.state_of(memory.name)
+    if os.path.isdir(old_state) and not os.path.exists(new_state):
+        os.rename(old_state, new_state)
+    return other
