@@ -64,9 +64,7 @@ class FakeBridge:
 
     def wait_gone(self, timeout: float = 10) -> None:
         """Returns when every process that was started has ended: its socket closes with it."""
-        self._wait(
-            lambda: bool(self.starts) and self.ends == len(self.starts), "the end of the bridge", timeout
-        )
+        self._wait(lambda: bool(self.starts) and self.ends == len(self.starts), "the end of the bridge", timeout)
 
     def __enter__(self) -> Self:
         return self

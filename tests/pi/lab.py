@@ -39,14 +39,13 @@ KEPT = ("PATH", "LANG", "TMPDIR")  # provider keys in the environment would chan
 class Lab:
     """Folders, environment and processes of one test."""
 
-    def __init__(
-        self, root: Path, tools: Tools, model: ScriptedModel, bridge: Sequence[str] = BRIDGE
-    ) -> None:
+    def __init__(self, root: Path, tools: Tools, model: ScriptedModel, bridge: Sequence[str] = BRIDGE) -> None:
         self.tools, self.model = tools, model
         self.home, self.project = root / "home", root / "project"
         self.agent, self.noforgetti_home = self.home / ".pi" / "agent", root / "noforgetti"
         self.agent.mkdir(parents=True)
         (self.project / ".git").mkdir(parents=True)
+        self.patience = {"turn": 20_000}  # a busy machine is not what most tests are about
         self.configure()
         self.installed = self.install(bridge)
 
@@ -62,22 +61,18 @@ class Lab:
         }
         chosen = {"defaultProvider": "fake", "defaultModel": "scripted"}
         retry = {"retry": {"baseDelayMs": 20, "maxRetries": 1}}
-        (self.agent / "models.json").write_text(
-            json.dumps({"providers": {"fake": provider}}), encoding="utf-8"
-        )
-        (self.agent / "settings.json").write_text(
-            json.dumps({**chosen, **retry, **settings}), encoding="utf-8"
-        )
+        (self.agent / "models.json").write_text(json.dumps({"providers": {"fake": provider}}), encoding="utf-8")
+        (self.agent / "settings.json").write_text(json.dumps({**chosen, **retry, **settings}), encoding="utf-8")
 
     def install(self, bridge: Sequence[str] = BRIDGE) -> Result:
         """Install the extension with this command as its bridge."""
-        return install(self.agent, command=list(bridge))
+        return install(self.agent, command=list(bridge), limits=self.patience)
 
     def limits(self, **milliseconds: int) -> None:
         """Other time limits for the extension: `turn`, `complete`, `command`, `tool`, `start`, `quit`."""
-        file = self.extension / "launch.json"
-        launch = json.loads(file.read_text(encoding="utf-8"))
-        file.write_text(json.dumps({**launch, "limits": milliseconds}), encoding="utf-8")
+        launch = json.loads((self.extension / "launch.json").read_bytes())
+        self.patience.update(milliseconds)
+        self.install(launch["command"])
 
     @property
     def extension(self) -> Path:

@@ -33,9 +33,7 @@ class PiRpc:
         self.stderr: list[str] = []
         self._arrived: queue.Queue[Record | None] = queue.Queue()
         self._next = 0
-        self._threads = [
-            threading.Thread(target=work, daemon=True) for work in (self._read, self._read_stderr)
-        ]
+        self._threads = [threading.Thread(target=work, daemon=True) for work in (self._read, self._read_stderr)]
         for thread in self._threads:
             thread.start()
 
@@ -94,9 +92,7 @@ class PiRpc:
         for message in self.notices():
             if text in message:
                 return message
-        return str(
-            self.wait(lambda r: r.get("method") == "notify" and text in r["message"], timeout)["message"]
-        )
+        return str(self.wait(lambda r: r.get("method") == "notify" and text in r["message"], timeout)["message"])
 
     def entries(self, custom_type: str) -> list[Record]:
         """The session's custom entries of one type, as data."""

@@ -154,9 +154,7 @@ def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
             self.send_header("content-type", "text/event-stream")
             self.end_headers()
             for delta, finish in _deltas(reply):
-                self.wfile.write(
-                    b"data: " + json.dumps(_chunk(delta, finish, name, reply)).encode() + b"\n\n"
-                )
+                self.wfile.write(b"data: " + json.dumps(_chunk(delta, finish, name, reply)).encode() + b"\n\n")
             self.wfile.write(b"data: [DONE]\n\n")
 
     return Handler

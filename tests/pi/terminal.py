@@ -27,9 +27,7 @@ class Terminal:
             pytest.skip("tmux is needed for the full-screen mode")
         self._tmux = ["tmux", "-L", f"noforgetti-{os.getpid()}-{next(_numbers)}"]
         start = [*self._tmux, "-f", "/dev/null", "new-session", "-d", "-x", "110", "-y", "40", "-s", "pi"]
-        subprocess.run(
-            [*start, "-c", str(cwd), *argv], env={**env, "TERM": "xterm-256color"}, check=True, timeout=20
-        )
+        subprocess.run([*start, "-c", str(cwd), *argv], env={**env, "TERM": "xterm-256color"}, check=True, timeout=20)
 
     def keys(self, *what: str) -> None:
         """Press keys by tmux name, or type text."""

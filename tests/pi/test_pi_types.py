@@ -24,9 +24,7 @@ export const listen = (pi: ExtensionAPI) => pi.on("agent_finished", () => {});
 """
 
 
-def test_the_type_check_complains_of_the_canary_and_of_nothing_of_ours(
-    pi_tools: Tools, tmp_path: Path
-) -> None:
+def test_the_type_check_complains_of_the_canary_and_of_nothing_of_ours(pi_tools: Tools, tmp_path: Path) -> None:
     folder = tmp_path / "extension"
     shutil.copytree(SOURCE, folder)
     shutil.copy(CONFIGURATION, folder)
