@@ -9,6 +9,7 @@ between the two renames of an upgrade misses the extension for that session.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import shutil
 import tempfile
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING
 from noforgetti.errors import Kind, NoForgettiError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 SOURCE = Path(__file__).resolve().parent / "extension"
 NAME = "noforgetti"
@@ -135,7 +136,7 @@ def install(
     unreadable = _refuse_other_copies(agent, target)
     wanted = _contents({"command": command, "env": dict(env or {}), "limits": dict(limits or {})})
     before = _manifest(target)
-    if before is not None and before == _manifest_of(wanted) and not _modified(target, before):
+    if before == _manifest_of(wanted) == _present(target, wanted):
         return Result(Outcome.UNCHANGED, target, warnings=unreadable)
     with _refusals_named(target.parent):
         kept = _replace(target, wanted, before or {})
@@ -186,9 +187,12 @@ def _manifest(target: Path) -> dict[str, str] | None:
 
 
 def _modified(target: Path, manifest: Mapping[str, str]) -> set[str]:
-    """Names of our files whose bytes are no longer ours; a missing one counts only for an installation."""
-    found = {name: (target / name).read_bytes() for name in manifest if (target / name).is_file()}
-    return {name for name, digest in _manifest_of(found).items() if manifest[name] != digest}
+    """Names of our files whose bytes are no longer ours."""
+    return {name for name, digest in _present(target, manifest).items() if manifest[name] != digest}
+
+
+def _present(target: Path, names: Iterable[str]) -> dict[str, str]:
+    return _manifest_of({name: (target / name).read_bytes() for name in names if (target / name).is_file()})
 
 
 def _refuse_foreign(target: Path) -> None:
@@ -224,17 +228,24 @@ def _replace(target: Path, wanted: Mapping[str, bytes], before: Mapping[str, str
 
 def _carry_over(target: Path, fresh: Path, before: Mapping[str, str]) -> list[str]:
     changed = _modified(target, before)
+    kept = []
     for path in sorted(target.iterdir()):
         if path.name in changed:
-            shutil.copy2(path, fresh / f"{path.name}{KEPT}")
+            kept.append(_name_to_keep(path))
+            shutil.copy2(path, fresh / kept[-1])
         elif path.name not in before and path.name != MANIFEST:
             copy = shutil.copytree if path.is_dir() else shutil.copy2
             copy(path, fresh / path.name)
-    return [f"{name}{KEPT}" for name in sorted(changed)]
+    return kept
 
 
 def _set_aside(path: Path) -> Path:
-    return path.rename(path.with_name(f"{path.name}{KEPT}"))
+    return path.rename(path.with_name(_name_to_keep(path)))
+
+
+def _name_to_keep(path: Path) -> str:
+    names = (f"{path.name}{KEPT}{number or ''}" for number in itertools.count())
+    return next(name for name in names if not path.with_name(name).exists())
 
 
 def _refuse_other_copies(agent: Path, target: Path) -> tuple[str, ...]:
