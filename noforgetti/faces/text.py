@@ -126,9 +126,14 @@ def _review_line(review: Document) -> str:
     return ", ".join(parts)
 
 
+def counted(number: int, one: str, many: str) -> str:
+    """`1 entry`, `2 entries`."""
+    return f"{number:,} {one if number == 1 else many}"
+
+
 def footer(branch: str, entries: int, characters: int, hard: int) -> str:
     """The one line that a host keeps in view."""
-    return f"memory {branch}: {entries} entries, {characters * 100 // hard} %"
+    return f"memory {branch}: {counted(entries, 'entry', 'entries')}, {characters * 100 // hard} %"
 
 
 def branches(doc: Document, style: Style = PLAIN) -> str:
@@ -136,7 +141,7 @@ def branches(doc: Document, style: Style = PLAIN) -> str:
     width = max(len(one["name"]) for one in doc["branches"])
     lines = []
     for one in doc["branches"]:
-        count = "unreadable" if one["entries"] is None else f"{one['entries']} entries"
+        count = "unreadable" if one["entries"] is None else counted(one["entries"], "entry", "entries")
         head = one["head"][:12] if one["head"] else "-"
         line = f"{'*' if one['current'] else ' '} {one['name'].ljust(width)}  {head}  {count}"
         lines.append(style.bold(line) if one["current"] else line)
@@ -225,3 +230,16 @@ def undone(doc: Document, style: Style = PLAIN, *, dry_run: bool = False) -> str
         + "."
     )
     return "\n".join([first, *(f"  {line}" for one in doc["operations"] for line in operation(one, style))])
+
+
+def merged(doc: Document, style: Style = PLAIN) -> str:
+    """The outcome of a merge."""
+    if doc["outcome"] == "nothing":
+        return f"Branch `{doc['branch']}` holds everything of `{doc['source']}` already."
+    if doc["outcome"] == "halted":
+        lines = [f"Merge stopped: {doc['reason']}"]
+        return "\n".join(lines + [f"  {one['id']} changed on both" for one in doc["conflicts"]])
+    commit = f", commit {doc['commit'][:12]}" if doc["commit"] else " (dry run)"
+    lines = [f"Merged `{doc['source']}` into `{doc['branch']}`{commit}."]
+    lines += [f"  {line}" for one in doc["operations"] for line in operation(one, style)]
+    return "\n".join(lines)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from noforgetti.model.entry import BlobId, Entry, EntryId, Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 Place = frozenset[tuple[str, BlobId]]
 _NOWHERE: Place = frozenset()
@@ -38,7 +38,7 @@ class Halted:
 
 def plan(before: Snapshot, after: Snapshot, now: Snapshot) -> Restore | Halted:
     """Take back what turned `before` into `after`, unless what it touched changed since."""
-    was, left, here = _places(before), _places(after), _places(now)
+    was, left, here = places(before), places(after), places(now)
     touched = [one for one in {**was, **left} if was.get(one) != left.get(one)]
     texts = {entry.text: entry.id for entry in now}
     moved, already, entries = [], [], []
@@ -66,11 +66,11 @@ def plan(before: Snapshot, after: Snapshot, now: Snapshot) -> Restore | Halted:
 
 def touched(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
     """Ids of the entries (and paths of other files) that differ between two states."""
-    was, left = _places(before), _places(after)
+    was, left = places(before), places(after)
     return tuple(one for one in {**was, **left} if was.get(one) != left.get(one))
 
 
-def _places(snapshot: Snapshot) -> dict[str, Place]:
+def places(snapshot: Snapshot) -> dict[str, Place]:
     """Every file by what it stands for: an entry's id for the files in the folders of entries, the path for others."""
     found: dict[str, set[tuple[str, BlobId]]] = {}
     ids = {stored.path: str(stored.entry.id) for stored in snapshot.entries}
@@ -85,7 +85,7 @@ def _text(snapshot: Snapshot, one: str) -> str | None:
     return stored.entry.text if stored else None
 
 
-def restored_size(now: Snapshot, texts: Mapping[str, Entry], plan: Restore) -> int:
-    """Characters of the branch after the plan; `texts` are the entries of the blobs it puts, by path."""
-    kept = {stored.path: stored.entry for stored in now.entries if stored.path not in plan.drop}
+def size_after(now: Snapshot, texts: Mapping[str, Entry], drop: Collection[str]) -> int:
+    """Characters of the branch once paths are dropped and entries put; `texts` are the entries that are put, by path."""
+    kept = {stored.path: stored.entry for stored in now.entries if stored.path not in drop}
     return sum(len(entry.text) for entry in {**kept, **texts}.values() if not entry.archived)

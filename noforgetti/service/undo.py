@@ -9,15 +9,16 @@ from noforgetti.model.change import Change, diff
 from noforgetti.model.commit import REVIEWS, Commit, CommitKind, Message, describe, entries_trailer
 from noforgetti.model.entry import CommitId, Damaged, Entry, Snapshot
 from noforgetti.policy import capacity
-from noforgetti.policy.undo import Halted, Restore, plan, restored_size, touched
+from noforgetti.policy.undo import Halted, plan, size_after, touched
 from noforgetti.service.history import states
 from noforgetti.service.memory import Draft, Memory
 from noforgetti.store.base import Drop, Edit, PutBlob
 from noforgetti.store.codec import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Mapping
 
+    from noforgetti.model.entry import BlobId
     from noforgetti.policy.verdict import Refusal
 
 _UNDOING = (CommitKind.UNDO, CommitKind.REDO)
@@ -132,14 +133,14 @@ def _reverse(memory: Memory, branch: str, now: Snapshot, commit: Commit, message
     if isinstance(planned, Halted):
         conflicts = tuple(Conflicting(one, _changed_by(memory, now, commit.id, one)) for one in planned.entries)
         return Undone("halted", branch, commit, conflicts=conflicts)
-    texts = _entries(memory, planned)
-    refusal = capacity.direct(memory.limits, now.characters, restored_size(now, texts, planned), now)
+    texts = entries_of(memory, planned.put)
+    refusal = capacity.direct(memory.limits, now.characters, size_after(now, texts, planned.drop), now)
     if refusal:
         return Undone("halted", branch, commit, refusal=refusal)
     if not planned.put and not planned.drop:
         reason = "everything it did is taken back already" if planned.already else "it changed no entry"
         return Undone("nothing", branch, commit, already=planned.already, reason=reason)
-    changes = _changes(now, planned, texts)
+    changes = changes_of(now, texts, planned.drop)
     edits: tuple[Edit, ...] = (
         *(Drop(path) for path in planned.drop),
         *(PutBlob(*one) for one in planned.put.items()),
@@ -150,9 +151,10 @@ def _reverse(memory: Memory, branch: str, now: Snapshot, commit: Commit, message
     return draft, Undone("undone", branch, commit, entries=planned.entries, already=planned.already, changes=changes)
 
 
-def _entries(memory: Memory, planned: Restore) -> dict[str, Entry]:
+def entries_of(memory: Memory, put: Mapping[str, BlobId]) -> dict[str, Entry]:
+    """The entries in blobs that are about to be put at paths."""
     found: dict[str, Entry] = {}
-    for path, blob in planned.put.items():
+    for path, blob in put.items():
         data = memory.store.read_blob(blob)
         read = decode(path, data, blob)
         if not isinstance(read, Damaged):
@@ -160,8 +162,9 @@ def _entries(memory: Memory, planned: Restore) -> dict[str, Entry]:
     return found
 
 
-def _changes(now: Snapshot, planned: Restore, texts: dict[str, Entry]) -> tuple[Change, ...]:
-    dropped = {stored.entry.id for stored in now.entries if stored.path in planned.drop}
+def changes_of(now: Snapshot, texts: dict[str, Entry], drop: Collection[str]) -> tuple[Change, ...]:
+    """What putting and dropping does to the entries of the branch."""
+    dropped = {stored.entry.id for stored in now.entries if stored.path in drop}
     after = {one: entry for one, entry in states(now).items() if one not in dropped}
     return diff(states(now), {**after, **{entry.id: entry for entry in texts.values()}})
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from noforgetti.policy.verdict import Refusal
     from noforgetti.service.branches import Branch
     from noforgetti.service.history import Logged
+    from noforgetti.service.merging import MergeResult
+    from noforgetti.service.reviews import Reviewed
     from noforgetti.service.undo import Undone
     from noforgetti.service.writes import Written
     from noforgetti.store.discovery import Project
@@ -227,6 +229,28 @@ def undone_view(undone: Undone) -> Document:
         "operations": [change_view(change) for change in undone.changes],
         "reason": refusal.message if refusal else undone.reason or None,
         "hint": refusal.hint if refusal else None,
+    }
+
+
+def merged_view(merged: MergeResult) -> Document:
+    """The outcome of a merge."""
+    refusal = merged.refusal
+    reason = refusal.message if refusal else None
+    if merged.outcome == "halted" and not refusal:
+        reason = f"Both branches changed {len(merged.conflicts)} entries. Nothing was written."
+    return {
+        "outcome": merged.outcome,
+        "branch": merged.branch,
+        "source": merged.source,
+        "commit": merged.commit,
+        "operations": [change_view(change) for change in merged.changes],
+        "conflicts": [{"id": one} for one in merged.conflicts],
+        "reason": reason,
+        "hint": refusal.hint
+        if refusal
+        else "choose a side with --ours or --theirs"
+        if merged.outcome == "halted"
+        else None,
     }
 
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pygit2
-from pygit2.enums import ObjectType
+from pygit2.enums import ConfigLevel, ObjectType, Option
 
 from noforgetti.model.commit import Author, Commit, Message, parse_message
 from noforgetti.model.entry import BranchName, CommitId, Snapshot
@@ -49,10 +49,10 @@ def isolate() -> None:
 
     Runs once, when this module is imported: libgit2 looks at these options when a repository is opened.
     """
-    pygit2.option(pygit2.GIT_OPT_ENABLE_FSYNC_GITDIR, True)
-    pygit2.option(pygit2.GIT_OPT_SET_OWNER_VALIDATION, False)
-    for level in (1, 2, 3, 4):  # programdata, system, xdg, global
-        pygit2.option(pygit2.GIT_OPT_SET_SEARCH_PATH, level, "")
+    pygit2.option(Option.ENABLE_FSYNC_GITDIR, True)
+    pygit2.option(Option.SET_OWNER_VALIDATION, False)
+    for level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL):
+        pygit2.option(Option.SET_SEARCH_PATH, level, "")
 
 
 isolate()
@@ -138,6 +138,18 @@ class Store:
             return head == commit or self._repo.descendant_of(head, commit)
         except (pygit2.GitError, KeyError, ValueError):
             return False
+
+    def merge_base(self, one: CommitId | None, other: CommitId) -> CommitId | None:
+        """The newest commit that both histories hold; None when they share none."""
+        if one is None:
+            return None
+        try:
+            found = self._repo.merge_base(one, other)
+        except (pygit2.GitError, KeyError, ValueError) as error:
+            raise Unreadable(
+                f"The history of {other[:12]} cannot be read: {error}.", hint="run `noforgetti doctor`"
+            ) from error
+        return CommitId(str(found)) if found else None
 
     def by_prefix(self, prefix: str) -> list[CommitId]:
         """The commits whose id starts with `prefix` (4 to 40 hex digits): none, one, or two to say "several"."""

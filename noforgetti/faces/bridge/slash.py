@@ -160,6 +160,21 @@ def _diff(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
     return Answer(text.operations(diff_view(first, second, between(memory, first, second))))
 
 
+def _merge(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+    from noforgetti.policy.merge import Side
+    from noforgetti.service.merging import merge_branch
+    from noforgetti.service.views import merged_view
+
+    flags = {"--ours": Side.OURS, "--theirs": Side.THEIRS}
+    side = next((flags[word] for word in words if word in flags), None)
+    names = [word for word in words if word not in flags]
+    if len(names) != 1:
+        raise BadWords("`/memory merge` is written `/memory merge NAME [--ours|--theirs]`.", hint="name one branch")
+    doc = merged_view(merge_branch(memory, branch, names[0], prefer=side))
+    hint = f"\nHint: {doc['hint']}" if doc["hint"] else ""
+    return Answer(text.merged(doc) + hint, "warning" if doc["outcome"] == "halted" else "info")
+
+
 WORDS: dict[str, Word] = {
     "status": Word("status", "where the memory is and how full", _status),
     "show": Word("show", "the entries of the selected branch", _show),
@@ -171,4 +186,5 @@ WORDS: dict[str, Word] = {
     "review": Word("review [retry]", "review this session now", _review, 0, 1),
     "log": Word("log [ENTRY]", "the newest changes", _log, 0, 1),
     "diff": Word("diff A [B]", "how two branches or commits differ", _diff, 1, 2),
+    "merge": Word("merge NAME [--ours|--theirs]", "merge a branch into this one", _merge, 1, 2),
 }

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from noforgetti.faces import text
 from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session, plain
 from noforgetti.model.entry import Category, Importance
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noforgetti.service.undo import Undone
+    from noforgetti.service.writes import Traits, Written
 
 
 @cli.command()
@@ -141,21 +148,19 @@ def remove(session: Session, old: str) -> None:
     _written(session, writes.remove(session.memory, session.branch, old))
 
 
-def _read_traits(category: str | None, importance: str | None, pinned: bool | None, key: str | None) -> object:
-    from noforgetti.service.writes import Traits
+def _read_traits(category: str | None, importance: str | None, pinned: bool | None, key: str | None) -> Traits:
+    from noforgetti.service import writes
 
-    return Traits(Category(category) if category else None, Importance(importance) if importance else None, pinned, key)
+    return writes.Traits(Category(category) if category else None, Importance(importance) if importance else None, pinned, key)
 
 
 def _words(words: str) -> str:
     return sys.stdin.buffer.read(4_000_000).decode("utf-8", "surrogateescape") if words == "-" else words
 
 
-def _written(session: Session, written: object) -> None:
+def _written(session: Session, written: Written) -> None:
     from noforgetti.service.views import written_view
-    from noforgetti.service.writes import Written
 
-    assert isinstance(written, Written)
     doc = written_view(written)
     if written.outcome == "refused":
         session.refuse(doc)
@@ -316,13 +321,13 @@ def redo(session: Session, revision: str | None, dry_run: bool) -> None:
     _undone(session, service, revision, dry_run=dry_run)
 
 
-def _undone(session: Session, service: object, revision: str | None, *, dry_run: bool) -> None:
+def _undone(session: Session, service: Callable[..., Undone], revision: str | None, *, dry_run: bool) -> None:
     from noforgetti.service.history import resolve
     from noforgetti.service.views import undone_view
 
     memory, branch_ = session.memory, session.branch
     target = resolve(memory, branch_, revision) if revision is not None else None
-    result = service(memory, branch_, target, dry_run=dry_run)  # type: ignore[operator]
+    result = service(memory, branch_, target, dry_run=dry_run)
     doc = undone_view(result)
     if result.outcome == "halted":
         reason = text.undone(doc)
@@ -332,3 +337,23 @@ def _undone(session: Session, service: object, revision: str | None, *, dry_run:
         session.refuse({**doc, "reason": reason, "hint": hint, "dry_run": dry_run})
         return
     session.print({**doc, "dry_run": dry_run}, text.undone, dry_run=dry_run)
+
+
+@cli.command()
+@click.argument("source", metavar="BRANCH")
+@click.option("--ours", "side", flag_value="ours", help="Where both changed an entry, keep the selected branch's.")
+@click.option("--theirs", "side", flag_value="theirs", help="Where both changed an entry, take BRANCH's.")
+@click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
+@pass_session
+def merge(session: Session, source: str, side: str | None, dry_run: bool) -> None:
+    """Merge memory branch BRANCH into the selected one, entry by entry."""
+    from noforgetti.policy.merge import Side
+    from noforgetti.service.merging import merge_branch
+    from noforgetti.service.views import merged_view
+
+    prefer = Side(side) if side else None
+    doc = merged_view(merge_branch(session.memory, session.branch, source, prefer=prefer, dry_run=dry_run))
+    if doc["outcome"] == "halted":
+        session.refuse({**doc, "reason": text.merged(doc)})
+    else:
+        session.print(doc, text.merged)
