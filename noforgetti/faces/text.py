@@ -98,7 +98,7 @@ def status(doc: Document, style: Style = PLAIN) -> str:
         ("entries", f"{doc['entries']:,}" + (f" ({doc['hidden']} hidden)" if doc["hidden"] else "")),
         (
             "characters",
-            f"{doc['characters']:,} (goal {limits['goal']:,}, target {limits['target']:,}, limit {limits['hard']:,}; an entry {limits['entry']:,})",
+            f"{doc['characters']:,} of {limits['hard']:,} (goal {limits['goal']:,}, target {limits['target']:,})",
         ),
         ("review", _review_line(review)),
         ("index", doc["index"]["state"]),
@@ -151,7 +151,10 @@ def branches(doc: Document, style: Style = PLAIN) -> str:
 def operation(one: Document, style: Style = PLAIN, *, width: int = 0) -> list[str]:
     """What happened to one entry, as one or two lines; `width` clips each, 0 keeps the text whole."""
     sign = _SIGNS[one["operation"]]
-    cut = (lambda text: clip(text, width)) if width else clean
+
+    def cut(text: str) -> str:
+        return clip(text, width) if width else clean(text).replace("\n", "\n  ")
+
     if one["operation"] == "assess":
         return [style(_COLOURS[sign], f"{sign} {one['id']} is of {one['importance']} importance now")]
     if one["operation"] == "replace":
@@ -243,3 +246,11 @@ def merged(doc: Document, style: Style = PLAIN) -> str:
     lines = [f"Merged `{doc['source']}` into `{doc['branch']}`{commit}."]
     lines += [f"  {line}" for one in doc["operations"] for line in operation(one, style)]
     return "\n".join(lines)
+
+
+def edited(doc: Document, style: Style = PLAIN) -> str:
+    """The outcome of editing a branch as one document."""
+    if doc["outcome"] == "nothing":
+        return "No entry differs: nothing was written."
+    lines = [f"Saved as one commit, {doc['commit'][:12]}."]
+    return "\n".join([*lines, *(f"  {line}" for one in doc["operations"] for line in operation(one, style))])

@@ -145,7 +145,7 @@ class Change:
 
 
 def diff(before: State, after: State) -> tuple[Change, ...]:
-    """What turned `before` into `after`: additions, then changes, then removals, each in the order of the ids' states."""
+    """What turned `before` into `after`: additions, then changes, then removals, in the states' order."""
     added = (Change(one, None, entry) for one, entry in after.items() if one not in before)
     changed = (
         Change(one, before[one], entry) for one, entry in after.items() if one in before and before[one] != entry

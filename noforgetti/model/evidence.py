@@ -19,8 +19,8 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that was said. `id` is the host's entry id (or `#<line>` where a format has none), `at` its RFC 3339 time
-    or empty, `branch` the memory branch that was selected when it was said."""
+    """One thing that was said. `id` is the host's entry id (or `#<line>` where a format has none), `at` its RFC 3339
+    time or empty, `branch` the memory branch that was selected when it was said."""
 
     id: str
     role: Role

@@ -38,7 +38,7 @@ def listed(memory: Memory, current: str) -> tuple[Branch, ...]:
 
 
 def fork(memory: Memory, source: str, name: str, *, at: CommitId | None = None) -> Branch:
-    """Create branch `name` where `source` stands (or at a commit). Raises `BadBranchName`, `BranchExists`, `UnknownBranch`."""
+    """Create branch `name` where `source` stands (or at a commit). Raises `BadBranchName`, `BranchExists`."""
     new = branch_name(name)
     for existing in (MAIN, *memory.heads()):
         if existing.casefold() == new.casefold():

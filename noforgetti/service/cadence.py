@@ -33,7 +33,7 @@ def claim(memory: Memory, branch: str, *, forced: bool = False) -> Claim | Reaso
         if isinstance(answer, Reason):
             return answer
         cadence, mine = answer
-        memory.state.put_value("cadence", branch, schedule.to_dict(cadence))
+        memory.state.put_cadence(branch, schedule.to_dict(cadence))
     return mine
 
 
@@ -65,11 +65,11 @@ def _step(memory: Memory, branch: str, step: Callable[[Cadence], Cadence]) -> No
         cadence = _read(memory, branch)
         moved = step(cadence)
         if moved != cadence:
-            memory.state.put_value("cadence", branch, schedule.to_dict(moved))
+            memory.state.put_cadence(branch, schedule.to_dict(moved))
 
 
 def _read(memory: Memory, branch: str) -> Cadence:
-    stored = memory.state.value("cadence", branch)
+    stored = memory.state.cadence(branch)
     if stored is None:
         return Cadence()
     try:
@@ -81,7 +81,7 @@ def _read(memory: Memory, branch: str) -> Cadence:
 
 
 def _freed(cadence: Cadence) -> Cadence:
-    """The cadence without a claim whose process has died: a killed host must not hold a review back for the whole lease."""
+    """The cadence without a claim whose process has died: a killed host must not hold reviews back for a lease."""
     from dataclasses import replace
 
     if cadence.claim is not None and not _alive(cadence.claim.token):
@@ -94,8 +94,8 @@ def _token() -> str:
 
 
 def _alive(token: str) -> bool:
-    pid, born, host, *_ = [*token.split("."), "", "", ""]
-    if not pid.isdigit() or not token.split(".")[2:-1] or ".".join(token.split(".")[2:-1]) != os.uname().nodename:
+    pid, born, *rest = token.split(".") if token.count(".") > 2 else ("", "")
+    if not pid.isdigit() or ".".join(rest).rpartition(".")[0].rstrip(".") != os.uname().nodename:
         return True  # another machine's process: only its lease can tell
     try:
         os.kill(int(pid), 0)

@@ -35,7 +35,7 @@ class GitFailed(NoForgettiError):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a user should know. `level` is `ok`, `note`, `warning` or `error`; `mendable` says `--fix` can mend it."""
+    """One thing that a user should know. `level` is `ok`, `note`, `warning` or `error`; `--fix` mends `mendable`."""
 
     level: str
     what: str
@@ -77,10 +77,8 @@ def _branch_names(memory: Memory) -> list[str]:
     """Branches by their ref files too: a torn ref is not listed by git."""
     names = set(memory.heads())
     folder = os.path.join(memory.path, "refs", "heads")
-    try:
+    if os.path.isdir(folder):
         names |= {BranchName(name) for name in os.listdir(folder) if not name.endswith(".lock")}
-    except OSError:
-        pass
     return sorted(names)
 
 
@@ -209,7 +207,7 @@ def _keep_aside(memory: Memory, damaged: Damaged) -> str:
 
 
 def git(memory: Memory, *arguments: str) -> tuple[int, str]:
-    """Run git on the repository with nothing of the user's configuration or environment, and no hook. Exit status and output."""
+    """Run git on the repository without the user's configuration, environment and hooks: status and output."""
     environ = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
     environ.update(GIT_CONFIG_NOSYSTEM="1", GIT_CONFIG_GLOBAL=os.devnull, LC_ALL="C", GIT_TERMINAL_PROMPT="0")
     command = [
@@ -246,7 +244,7 @@ def fsck(memory: Memory) -> tuple[bool, str]:
 
 
 def pack(memory: Memory) -> str:
-    """Pack loose objects and refs beside running writers. Nothing is pruned: only the ways that are safe beside writers are used."""
+    """Pack loose objects and refs beside running writers, in the ways that are safe there. Nothing is pruned."""
     with memory.store.exclusive():
         for arguments in (("repack", "-d", "-l", "-q"), ("pack-refs", "--all"), ("prune-packed", "-q")):
             status, said = git(memory, *arguments)

@@ -18,7 +18,7 @@ _LIMIT = 131_072  # bytes of one document; longer ones are read up to here
 
 
 def documents(root: str) -> tuple[tuple[str, str], ...]:
-    """Name and text of each document that is there and readable. Links that lead out of the project are not followed."""
+    """Name and text of each document that is there and readable. No link leads out of the project."""
     found = []
     for name in _NAMES:
         path = os.path.join(root, name)

@@ -31,7 +31,7 @@ def states(entries: Snapshot) -> dict[EntryId, Entry]:
 
 
 def resolve(memory: Memory, branch: str, revision: str) -> CommitId:
-    """The commit that a revision names: `HEAD`, a branch, a commit id or its beginning, each with `~N` or `^`, or a time
+    """The commit that a revision names: `HEAD`, a branch, a commit id or its start, each with `~N` or `^`, or a time
     (`2026-11-30`, `2026-11-30T12:00Z`: the branch's newest commit up to then). Raises `UnknownRevision`."""
     if not memory.exists:
         raise UnknownRevision(revision)

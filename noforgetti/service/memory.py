@@ -118,7 +118,7 @@ class Memory:
         return self.store.heads() if self.exists else {}
 
     def current(self) -> BranchName:
-        """The branch that the command line works on: what `use` selected, else `main`. A deleted one counts as `main`."""
+        """The branch that the command line works on: what `use` selected, else `main`. A deleted one is `main`."""
         chosen = selected(self.places.state_of(self.name))
         if chosen and chosen != MAIN and self.exists and self.store.head(chosen) is not None:
             return BranchName(chosen)
@@ -136,7 +136,7 @@ class Memory:
     # ---- writing
 
     def change(self, branch: str, plan: Callable[[Snapshot], Draft | Answer]) -> CommitId | Answer:
-        """Plan on the current head and publish; plan again when the head moved. Whatever else `plan` answers is returned.
+        """Plan on the current head and publish; plan again when the head moved. Any other answer of `plan` is returned.
 
         Raises `Conflict` when the head moved under every plan, and everything that the store raises.
         """

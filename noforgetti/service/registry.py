@@ -1,4 +1,4 @@
-"""All the memories on this machine: the one a folder already has under another spelling, and those whose project is gone."""
+"""All the memories on this machine: one that a folder has under another spelling, those whose project is gone."""
 
 from __future__ import annotations
 

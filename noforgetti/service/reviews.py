@@ -65,8 +65,8 @@ _SETTLEMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class Reviewed:
-    """How a review went. `outcome` is `applied`, `no-change`, `nothing` (no new evidence), `not-due`, `running`, `stale`,
-    `held`, `invalid`, `failed` or `aborted`; `more` says that evidence is left for another window."""
+    """How a review went. `outcome` is `applied`, `no-change`, `nothing` (no new evidence), `not-due`, `running`,
+    `stale`, `held`, `invalid`, `failed` or `aborted`; `more` says that evidence is left for another window."""
 
     outcome: str
     branch: str

@@ -82,7 +82,7 @@ def _unknown(model: BaseModel, prefix: str) -> list[str]:
 
 
 def load(path: str) -> Settings:
-    """Read the settings; a file that is not there means the defaults. Raises `BadSettings` with the key and the value."""
+    """Read the settings; a file that is not there means the defaults. Raises `BadSettings`, naming key and value."""
     try:
         data = Path(path).read_bytes()
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Derived state of one project, in SQLite: review cadence and leases, positions of reviews without a commit, accounts, traces.
+"""Derived state of one project, in SQLite: review cadence and leases, positions without a commit, traces.
 
 Everything here may be lost. What is lost costs a repeated review at most: the memory, its history and the positions of
 reviews that changed something are in the repository. A file that is no database any more is set aside and begun anew.
@@ -21,10 +21,16 @@ create table if not exists cadence(branch text primary key, value text not null)
 create table if not exists position(branch text, session text, item text not null, offset integer not null,
     head text not null, time text not null, primary key (branch, session));
 create table if not exists chain(branch text primary key, head text not null, value text not null);
-create table if not exists account(id integer primary key, time text, branch text, reviewer text, outcome text, value text not null);
+create table if not exists account(id integer primary key, time text, branch text, reviewer text, outcome text,
+    value text not null);
 create table if not exists trace(id integer primary key, time text not null, level text not null, text text not null);
-create table if not exists held(id integer primary key, branch text not null, time text not null, value text not null);
 """
+_FORGET = (
+    "delete from cadence where branch = ?",
+    "delete from position where branch = ?",
+    "delete from chain where branch = ?",
+)
+_UNREADABLE = {"turns": None}
 _BUSY = 2_000  # ms; longer than any transaction here, shorter than a user's patience
 _KEPT = 200  # rows of accounts and traces that are kept
 
@@ -34,31 +40,33 @@ class State:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        os.makedirs(folder, mode=0o700, exist_ok=True)
         self._path = os.path.join(folder, "state.sqlite")
-        self._db = self._open()
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            self._db = self._open()
+        except (OSError, sqlite3.OperationalError) as error:
+            # Nothing canonical is in here: without a place to write, it lasts as long as the process.
+            self._db = self._connect(":memory:")
+            self.trace("warning", f"the state folder cannot be used ({error}); reviews are counted in memory only")
 
     def _open(self) -> sqlite3.Connection:
         try:
-            return self._connect()
-        except sqlite3.DatabaseError as error:
-            if isinstance(error, sqlite3.OperationalError):
-                raise
+            return self._connect(self._path)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
             aside = f"{self._path}.damaged-{int(time.time())}"
             os.replace(self._path, aside)
             for tail in ("-wal", "-shm"):
                 if os.path.exists(self._path + tail):
                     os.unlink(self._path + tail)
-            db = self._connect()
-        self._db = db
-        self.trace(
-            "warning",
-            f"the state database was damaged; it was set aside as `{os.path.basename(aside)}` and begun anew",
-        )
-        return db
+            self._db = self._connect(self._path)
+        aside = os.path.basename(aside)
+        self.trace("warning", f"the state database was damaged; it was set aside as `{aside}` and begun anew")
+        return self._db
 
-    def _connect(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self._path, isolation_level=None, timeout=_BUSY / 1000)
+    def _connect(self, path: str) -> sqlite3.Connection:
+        db = sqlite3.connect(path, isolation_level=None, timeout=_BUSY / 1000)
         try:
             db.execute("pragma journal_mode=wal")
             db.execute("pragma synchronous=normal")
@@ -79,21 +87,18 @@ class State:
             raise
         self._db.execute("commit")
 
-    def value(self, table: str, branch: str) -> dict[str, Any] | None:
-        """The stored JSON object of a branch in `cadence`, or None."""
-        row = self._db.execute(f"select value from {_known(table)} where branch = ?", (branch,)).fetchone()
+    def cadence(self, branch: str) -> dict[str, Any] | None:
+        """The stored review schedule of a branch, or None; a torn one comes back unreadable."""
+        row = self._db.execute("select value from cadence where branch = ?", (branch,)).fetchone()
         try:
             read = json.loads(row[0]) if row else None
         except ValueError:
-            return None
-        return read if isinstance(read, dict) else None
+            read = _UNREADABLE
+        return read if read is None or isinstance(read, dict) else _UNREADABLE
 
-    def put_value(self, table: str, branch: str, value: dict[str, Any]) -> None:
-        """Store the JSON object of a branch in `cadence`."""
-        self._db.execute(
-            f"insert or replace into {_known(table)}(branch, value) values (?, ?)",
-            (branch, json.dumps(value)),
-        )
+    def put_cadence(self, branch: str, value: dict[str, Any]) -> None:
+        """Store the review schedule of a branch."""
+        self._db.execute("insert or replace into cadence values (?, ?)", (branch, json.dumps(value)))
 
     def chain(self, branch: str) -> tuple[str, dict[str, str]]:
         """The head up to which the branch's trailers were read, and the positions found: session to `item[+offset]`."""
@@ -130,8 +135,8 @@ class State:
 
     def forget_branch(self, branch: str) -> None:
         """Drop everything about a deleted branch."""
-        for table in ("cadence", "position", "chain", "held"):
-            self._db.execute(f"delete from {table} where branch = ?", (branch,))
+        for statement in _FORGET:
+            self._db.execute(statement, (branch,))
 
     def account(self, branch: str, reviewer: str, outcome: str, value: dict[str, Any]) -> None:
         """Keep what a review cost and did."""
@@ -162,12 +167,6 @@ class State:
     def close(self) -> None:
         """Close the database."""
         self._db.close()
-
-
-def _known(table: str) -> str:
-    if table != "cadence":
-        raise ValueError(table)
-    return table
 
 
 def _now() -> str:

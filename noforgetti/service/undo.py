@@ -34,7 +34,7 @@ class Conflicting:
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What became of an undo or redo. `target` is the commit whose work was taken back (or brought back); `entries` were
+    """What became of an undo or redo. `target` is the commit whose work was taken back (or back again); `entries` were
     put back or taken out, `already` needed nothing; `changes` is what happens to entries, also for a dry run."""
 
     outcome: Literal["undone", "redone", "halted", "nothing"]

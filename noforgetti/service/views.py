@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from noforgetti.model.change import Change
     from noforgetti.policy.verdict import Refusal
     from noforgetti.service.branches import Branch
+    from noforgetti.service.editing import Edited
     from noforgetti.service.history import Logged
     from noforgetti.service.merging import MergeResult
     from noforgetti.service.reviews import Reviewed
@@ -141,7 +142,8 @@ def _orphan_notes(memory: Memory) -> list[str]:
 
     name = project_name(memory.project)
     return [
-        f"the memory of `{one.root}` has lost its project; if it is this one, `noforgetti doctor --adopt {one.key}` brings it here"
+        f"the memory of `{one.root}` has lost its project;"
+        f" if it is this one, `noforgetti doctor --adopt {one.key}` brings it here"
         for one in orphans(memory.places, name)[:3]
     ]
 
@@ -228,6 +230,20 @@ def undone_view(undone: Undone) -> Document:
         "conflicts": [{"id": one.id, "commit": one.commit} for one in undone.conflicts],
         "operations": [change_view(change) for change in undone.changes],
         "reason": refusal.message if refusal else undone.reason or None,
+        "hint": refusal.hint if refusal else None,
+    }
+
+
+def edited_view(edited: Edited) -> Document:
+    """The outcome of editing a branch as one document."""
+    refusal = edited.refusal
+    return {
+        "outcome": edited.outcome,
+        "branch": edited.branch,
+        "commit": edited.commit,
+        "operations": [change_view(change) for change in edited.changes],
+        "reason": refusal.message if refusal else None,
+        "rule": refusal.rule if refusal else None,
         "hint": refusal.hint if refusal else None,
     }
 

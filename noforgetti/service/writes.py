@@ -158,7 +158,7 @@ def remove(memory: Memory, branch: str, old: str, *, writer: Writer = Writer.USE
 
 
 def find(now: Snapshot, old: str) -> Stored | Damaged | Refusal:
-    """What `old` means: an id, else the whole text of an entry, else a unique substring of one, else a unique id prefix."""
+    """What `old` means: an id, else the whole text of an entry, else a unique piece of one, else a unique id prefix."""
     wanted = normalise(old)
     if not wanted:
         return Refusal(

@@ -66,7 +66,7 @@ class Busy(NoForgettiError):
 
     def __init__(self, what: str, holder: str, waited: float) -> None:
         super().__init__(
-            f"The memory is busy: {holder or 'another process'} holds {what}. After {waited:.0f} s nothing was written.",
+            f"{holder or 'Another process'} holds {what}; after {waited:.0f} s nothing was written.",
             hint="try again when that process is done",
         )
         self.holder = holder
@@ -123,7 +123,7 @@ class NewerFormat(NoForgettiError):
 
     def __init__(self, found: str) -> None:
         super().__init__(
-            f"This memory has format `{found}`, newer than format {FORMAT} that this version writes. Nothing was written.",
+            f"This memory has format `{found}`, newer than the {FORMAT} that this version writes. Nothing was written.",
             hint="upgrade noforgetti; reading still works",
         )
 

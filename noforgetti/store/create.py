@@ -1,4 +1,4 @@
-"""Making a memory repository: prepared beside its place and renamed into it, so that it is there whole or not at all."""
+"""Making a memory repository: prepared beside its place and renamed into it, so that it is whole or not there."""
 
 from __future__ import annotations
 

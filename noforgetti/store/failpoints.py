@@ -30,7 +30,7 @@ _armed: Callable[[str], None] | None = None
 
 def arm(reached: Callable[[str], None] | None) -> None:
     """Call `reached` with the name of every moment that passes; None disarms."""
-    global _armed
+    global _armed  # noqa: PLW0603 - one process, one test that kills it
     _armed = reached
 
 

@@ -2,7 +2,7 @@
 
 Guaranteed: a branch's ref names, at every moment and after every crash, either the commit it named before or the new
 one, whole; a publish whose expected commit is not the current one changes nothing; creating a branch never overwrites.
-Not guaranteed here: retries. A caller that can plan again does so (a direct write), one that cannot does not (a review).
+Not guaranteed here: retries. A caller that can plan again does so (a direct write), another does not (a review).
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ class Store:
         failpoints.reach("publish:done")
 
     def delete(self, branch: str, old: CommitId) -> None:
-        """Delete a branch that stands at `old`. Its commits stay until git prunes them. Raises `Conflict`, `UnknownBranch`."""
+        """Delete a branch that stands at `old`. Its commits stay. Raises `Conflict`, `UnknownBranch`."""
         with self.exclusive():
             actual = self.head(branch)
             if actual is None:
@@ -234,7 +234,7 @@ class Store:
             self._repo.references.delete(HEADS + branch)
 
     def recover(self, branch: str) -> CommitId | None:
-        """Bring a branch whose ref is torn, or whose head commit or folders cannot be read, back to its newest readable commit.
+        """Bring a branch with a torn ref, or an unreadable head commit or tree, back to its newest readable commit.
 
         The reflog is the way back. A whole commit (all files readable) is preferred. What the ref named is kept in a
         trace. Raises `Unreadable` when nothing readable is left; then nothing is changed.
@@ -272,7 +272,7 @@ class Store:
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
-        """Hold the write lock over several steps, so that a plan made inside is not overtaken by another of our writers.
+        """Hold the write lock over several steps, so that no other writer of ours overtakes a plan made inside.
 
         Correctness never rests on it: publishing compares all the same, and a `git push` does not know the lock.
         """
@@ -287,7 +287,7 @@ class Store:
             yield
 
     def _swap(self, ref: str, new: CommitId, old: CommitId | None, branch: str, reason: str) -> None:
-        """Compare under the ref's own lock, then set: the look-up under the lock is what makes this a compare-and-swap."""
+        """Compare under the ref's own lock, then set: the look-up under the lock makes it a compare-and-swap."""
         deadline = time.monotonic() + max(self.wait, STALE_LOCK) + 1
         while True:
             self._clear_stale(ref)
@@ -323,8 +323,9 @@ class Store:
         return CommitId(str(target)) if isinstance(target, pygit2.Oid) else None
 
     def _refuse_twin(self, branch: str) -> None:
+        # A branch of the very name is left to the comparison: it tells who created it since (`Conflict`).
         for existing in self.heads():
-            if existing.casefold() == branch.casefold():
+            if existing != branch and existing.casefold() == branch.casefold():
                 raise BranchExists(branch, existing)
 
     def _refuse_newer(self, snapshot: Snapshot) -> None:

@@ -132,7 +132,7 @@ class Objects:
         return os.path.join(self._folder, oid[:2], oid[2:])
 
     def loose_count(self) -> int:
-        """About how many loose objects there are: the number in one of the 256 folders, times 256, as git estimates it."""
+        """About how many loose objects there are: those in one of the 256 folders, times 256, as git estimates."""
         try:
             return 256 * len(os.listdir(os.path.join(self._folder, "17")))
         except OSError:

@@ -31,7 +31,7 @@ _ENTRIES = 30.0  # seconds for the host to hand over the entries of a session wi
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One review that was asked for. `forced` ignores thresholds and back-off; `manual` reports also that nothing was found."""
+    """One review that was asked for. `forced` ignores thresholds and back-off; `manual` tells of no find too."""
 
     session: Session
     branch: BranchName
@@ -80,7 +80,7 @@ class Reviews:
         memory = self._memory.twin()
         try:
             self._review(memory, job)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a review must not end the bridge
             self._trouble(memory, job, error)
         finally:
             memory.close()

@@ -72,7 +72,7 @@ class Server:
         except NoForgettiError as error:
             code = wire.UNAVAILABLE if error.kind is Kind.UNAVAILABLE else wire.EXPECTED
             self._peer.refuse(number, code, error.message, kind=error.kind, hint=error.hint, reason=error.reason)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the bridge's guard: a surprise becomes an answer
             traceback.print_exc()  # to stderr, which the host keeps for its own log
             where = traceback.extract_tb(error.__traceback__)[-1]
             told = f"{type(error).__name__} in {os.path.basename(where.filename)}:{where.lineno}"
@@ -151,7 +151,8 @@ class Server:
         if settled.outcome != "completed" or not settled.prompts or not memory.settings.review.enabled:
             return {}
         if settled.session.file is None:
-            return {}  # not persisted: a child of another tool, or a user who wants no traces; only `/memory review` reviews it
+            # A child of another tool, or a user who wants no traces: only `/memory review` reviews it.
+            return {}
         memory.prepare()
         cadence.record(memory, branch, settled.prompts)
         leftovers = settled.session.id in self._reopened

@@ -132,7 +132,7 @@ def _undone(memory: Memory, branch: BranchName, words: list[str], act: Callable[
     shown = text.undone(undone_view(done), dry_run=dry_run)
     if done.commit is not None:
         # Some models keep the earlier section above the update; only a new session starts without it.
-        shown += "\nIt holds from the next prompt on; what this conversation has read already stays in it (/new starts clean)."
+        shown += "\nIt holds from the next prompt on; what this conversation has read stays in it (/new starts clean)."
     return Answer(shown, "warning" if done.outcome == "halted" else "info")
 
 

@@ -68,7 +68,7 @@ class Peer:
         self.send({"method": method, "params": params})
 
     def ask(self, method: str, params: Message, timeout: float) -> Message:
-        """Ask the host and wait at most `timeout` seconds; never call it from the thread that listens. Raises `HostError`."""
+        """Ask the host and wait at most `timeout` seconds, not in the thread that listens. Raises `HostError`."""
         number = next(self._numbers)
         waiting: Future[Any] = Future()
         self._waiting[number] = waiting

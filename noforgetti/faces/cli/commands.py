@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -14,6 +15,7 @@ from noforgetti.model.entry import Category, Importance
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from noforgetti.service.memory import Memory
     from noforgetti.service.undo import Undone
     from noforgetti.service.writes import Traits, Written
 
@@ -90,7 +92,13 @@ def _traits(command: click.Command) -> click.Command:
         click.Option(["--importance"], type=click.Choice(["high", "normal", "low"]), help="The cost of forgetting it."),
         click.Option(["--pin/--unpin", "pinned"], default=None, help="Keep automatic review away from it."),
         click.Option(["--key"], help="A short name under which there is one entry."),
-        click.Option(["--scope"], type=click.Choice(["project"]), default="project", help="Whose memory it is."),
+        click.Option(
+            ["--scope"],
+            type=click.Choice(["project"]),
+            default="project",
+            expose_value=False,
+            help="Whose memory it is.",
+        ),
     ):
         command.params.append(option)
     return command
@@ -107,7 +115,6 @@ def add(
     importance: str | None,
     pinned: bool | None,
     key: str | None,
-    scope: str,
 ) -> None:
     """Add one fact. `-` reads it from standard input."""
     from noforgetti.service import writes
@@ -129,7 +136,6 @@ def replace(
     importance: str | None,
     pinned: bool | None,
     key: str | None,
-    scope: str,
 ) -> None:
     """Replace the whole text of one entry; OLD is an id or a unique piece of its text."""
     from noforgetti.service import writes
@@ -151,7 +157,9 @@ def remove(session: Session, old: str) -> None:
 def _read_traits(category: str | None, importance: str | None, pinned: bool | None, key: str | None) -> Traits:
     from noforgetti.service import writes
 
-    return writes.Traits(Category(category) if category else None, Importance(importance) if importance else None, pinned, key)
+    return writes.Traits(
+        Category(category) if category else None, Importance(importance) if importance else None, pinned, key
+    )
 
 
 def _words(words: str) -> str:
@@ -202,7 +210,7 @@ def fork(session: Session, name: str, revision: str | None) -> None:
     session.print(
         doc,
         lambda d, _: (
-            f"Forked `{d['branch']}` from `{d['from']}` at {d['head'][:12]}; switch with `noforgetti use {d['branch']}`."
+            f"Forked `{d['branch']}` from `{d['from']}` at {d['head'][:12]}; `noforgetti use {d['branch']}` selects it."
         ),
     )
 
@@ -235,9 +243,7 @@ def branch_delete(session: Session, name: str) -> None:
     doc = {"outcome": "deleted", "branch": name, "head": was}
     session.print(
         doc,
-        lambda d, _: (
-            f"Deleted `{d['branch']}`, which stood at {d['head'][:12]}; `noforgetti fork {d['branch']} --at {d['head'][:12]}` brings it back."
-        ),
+        lambda d, _: f"Deleted `{d['branch']}`; `noforgetti fork {d['branch']} --at {d['head'][:12]}` brings it back.",
     )
 
 
@@ -357,3 +363,41 @@ def merge(session: Session, source: str, side: str | None, dry_run: bool) -> Non
         session.refuse({**doc, "reason": text.merged(doc)})
     else:
         session.print(doc, text.merged)
+
+
+@cli.command()
+@pass_session
+def edit(session: Session) -> None:
+    """Open the branch as one document in $EDITOR; what you change becomes one commit."""
+    from noforgetti.errors import NoForgettiError
+    from noforgetti.service import editing
+    from noforgetti.service.views import edited_view
+
+    memory, branch_ = session.memory, session.branch
+    base = memory.snapshot(branch_)
+    before = editing.document(branch_, base)
+    after = click.edit(before, extension=".md", require_save=True)
+    if after is None:
+        session.print(
+            {"outcome": "nothing", "branch": branch_, "commit": None}, lambda *_: "Not saved: nothing was changed."
+        )
+        return
+    try:
+        doc = edited_view(editing.save(memory, branch_, base, after))
+    except NoForgettiError as error:
+        error.hint = f"your text is kept in `{_kept(memory, after)}`; {error.hint}"
+        raise
+    if doc["outcome"] == "refused":
+        doc["hint"] = f"your text is kept in `{_kept(memory, after)}`; {doc['hint']}"
+        session.refuse(doc)
+    else:
+        session.print(doc, text.edited)
+
+
+def _kept(memory: Memory, document: str) -> str:
+    """Where an edit that could not be saved is kept, so that no typing is lost."""
+    folder = Path(memory.places.state_of(memory.name))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / "unsaved-edit.md"
+    path.write_text(document, encoding="utf-8", errors="surrogateescape")
+    return str(path)

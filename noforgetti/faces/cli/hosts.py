@@ -14,9 +14,11 @@ from noforgetti.faces.cli.main import Session, cli, pass_session
 
 
 @cli.command()
-@click.option("--stdio", is_flag=True, required=True, help="Speak JSON-RPC lines on stdin and stdout.")
+@click.option(
+    "--stdio", is_flag=True, required=True, expose_value=False, help="Speak JSON-RPC lines on stdin and stdout."
+)
 @pass_session
-def serve(session: Session, stdio: bool) -> None:
+def serve(session: Session) -> None:
     """The resident bridge that a host starts; see docs/bridge-protocol.md."""
     from noforgetti.faces.bridge.server import serve as service
 
@@ -80,9 +82,9 @@ def bridge_command() -> list[str]:
 @click.option(
     "--reviewer", type=click.Choice(["rules", "command", "http"]), help="Who reads it; without it the settings say."
 )
-@click.argument("retry", required=False, type=click.Choice(["retry"]))
+@click.argument("retry", required=False, expose_value=False, type=click.Choice(["retry"]))
 @pass_session
-def review(session: Session, transcript: Path | None, reviewer: str | None, retry: str | None) -> None:
+def review(session: Session, transcript: Path | None, reviewer: str | None) -> None:
     """Review a session now: what was learned in it becomes one commit."""
     from noforgetti.model.entry import BranchName
     from noforgetti.service.reviewers import choose

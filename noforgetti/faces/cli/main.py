@@ -97,7 +97,7 @@ def run(arguments: list[str]) -> int:
         # The reader of our output went away (`| head`). Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return REFUSED
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - the outer guard: a surprise becomes a report
         return output.fault(error)
 
 

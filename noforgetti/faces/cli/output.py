@@ -62,7 +62,8 @@ class Output:
         ours = [f"  {os.path.basename(frame.filename)}:{frame.lineno} in {frame.name}" for frame in frames]
         lines = [
             "noforgetti met a fault of its own; nothing that was not published has changed.",
-            f"Hint: report it with these lines: version {__version__}, Python {platform.python_version()}, {platform.system()}",
+            "Hint: report it with these lines.",
+            f"  noforgetti {__version__}, Python {platform.python_version()}, {platform.system()}",
             f"  {type(error).__name__}",
             *ours[-12:],
         ]
