@@ -10,6 +10,7 @@ import re
 
 THRESHOLD = 4  # a score at which a review is due without waiting (upstream's threshold, kept)
 HIGHEST = 5
+_END = 10_000  # characters looked at from each end of a longer text: a paste's middle is no request, and 1 MB takes 4 s
 _SHORT = 20  # shorter texts score 0 ("use tabs" may be anything) …
 _SHORT_CJK = 6  # … but a Chinese, Japanese or Korean sentence is complete much earlier
 
@@ -135,6 +136,8 @@ _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|cf|approx|no|incl)\.$", re.IG
 def score(text: str) -> int:
     """0 (nothing durable) to 5. Explicit wording counts 4, a durable correction 3, a durable topic 1; what
     is only for now takes 3 away, a question 1 unless it is explicit."""
+    if len(text) > 2 * _END:
+        text = f"{text[:_END]}\n{text[-_END:]}"
     said = unquoted(text)
     if len(said) < (_SHORT_CJK if CJK.search(said) else _SHORT):
         return 0

@@ -142,7 +142,8 @@ def _stripped(sentence: str) -> str:
     if text == sentence:
         text = signals.FOREIGN.sub("", sentence, count=1)
     text = signals.FROM_NOW_ON.sub(" ", text, count=1)
-    return _SKIP.sub("", " ".join(text.split())).strip(" ,;–—-")
+    text = re.sub(r"\s+(?=[.,;:!])", "", " ".join(text.split())) if text != sentence else text
+    return _SKIP.sub("", text).strip(" ,;–—-")
 
 
 def _said(text: str, *, correction: bool) -> Iterator[_Statement]:
