@@ -40,7 +40,8 @@ def plan(before: Snapshot, after: Snapshot, now: Snapshot) -> Restore | Halted:
     """Take back what turned `before` into `after`, unless what it touched changed since."""
     was, left, here = places(before), places(after), places(now)
     touched = [one for one in {**was, **left} if was.get(one) != left.get(one)]
-    texts = {entry.text: entry.id for entry in now}
+    # What says the words without this commit: an entry it touched may be about to change or go itself.
+    texts = {entry.text: entry.id for entry in now if entry.id not in touched or _same(entry.id, here, was)}
     moved, already, entries = [], [], []
     put: dict[str, BlobId] = {}
     drop: list[str] = []
@@ -62,6 +63,10 @@ def plan(before: Snapshot, after: Snapshot, now: Snapshot) -> Restore | Halted:
     if moved:
         return Halted(tuple(moved))
     return Restore(put, tuple(drop), tuple(entries), tuple(already))
+
+
+def _same(one: str, here: Mapping[str, Place], was: Mapping[str, Place]) -> bool:
+    return here.get(one) == was.get(one)
 
 
 def touched(before: Snapshot, after: Snapshot) -> tuple[str, ...]:
