@@ -34,12 +34,10 @@ export class Host {
 			throw new WireError(UNAVAILABLE, "No model with credentials is selected in this session.");
 		}
 		const asked = typeof params.max_tokens === "number" ? params.max_tokens : model.maxTokens;
+		const content = [{ type: "text" as const, text: asText(params.prompt) ?? "" }];
 		const answer = await registry.complete(
 			model,
-			{
-				systemPrompt: asText(params.system),
-				messages: [{ role: "user", content: [{ type: "text", text: asText(params.prompt) ?? "" }], timestamp: Date.now() }],
-			},
+			{ systemPrompt: asText(params.system), messages: [{ role: "user", content, timestamp: Date.now() }] },
 			{ maxTokens: Math.min(asked, model.maxTokens), signal: this.stop.signal, cacheRetention: "none" },
 		);
 		if (answer.stopReason === "error" || answer.stopReason === "aborted") {

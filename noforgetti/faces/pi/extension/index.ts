@@ -1,4 +1,4 @@
-// The Pi side of noforgetti: subscribes, registers, and hands every moment to the session's memory. It decides nothing.
+// The Pi side of noforgetti: subscribes, registers, hands every moment to the session's memory. It decides nothing.
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { claim, isChildAgent, readLaunch, readTools, release, type ToolSpec } from "./launch.ts";
 import { Memory } from "./memory.ts";

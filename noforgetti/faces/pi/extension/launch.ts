@@ -57,7 +57,7 @@ export async function readLaunch(): Promise<Launch> {
 	const given = asObject(readJson("launch.json"));
 	const command = Array.isArray(given.command) ? given.command.map(String) : [];
 	const env = Object.fromEntries(Object.entries(asObject(given.env)).map(([name, value]) => [name, String(value)]));
-	const limits = Object.entries(asObject(given.limits)).filter(([name, value]) => name in LIMITS && typeof value === "number");
+	const limits = Object.entries(asObject(given.limits)).filter(([name, value]) => name in LIMITS && Number(value) > 0);
 	const pi = await import("@earendil-works/pi-coding-agent").catch(() => undefined);
 	return { command, env, limits: { ...LIMITS, ...Object.fromEntries(limits) }, hostVersion: pi?.VERSION ?? "" };
 }

@@ -1,16 +1,23 @@
 // One session's memory: asks the bridge at each moment of the session and carries out what it answers.
-import type { BeforeAgentStartEvent, BeforeAgentStartEventResult, ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import { Bridge, BridgeFailure } from "./bridge.ts";
+import type {
+	BeforeAgentStartEvent,
+	BeforeAgentStartEventResult,
+	ExtensionAPI,
+	ExtensionContext,
+} from "@earendil-works/pi-coding-agent";
+import { Bridge } from "./bridge.ts";
 import { Host } from "./host.ts";
 import type { Launch } from "./launch.ts";
 import { Inputs, Run } from "./run.ts";
 import type { Screen } from "./screen.ts";
-import {
-	asInject, asItems, asLevel, asLines, asNotices, asObject, asText, type CompletionItem, type Inject, type Json, PROTOCOL, type SessionRef,
-} from "./wire.ts";
+import { record, selectedOn, sessionOf } from "./selection.ts";
+import { BridgeFailure, sentence } from "./trouble.ts";
+import { asInject, asItems, asLevel, asLines, asNotices, asText, PROTOCOL } from "./wire.ts";
+import type { CompletionItem, Inject, Json, SessionRef } from "./wire.ts";
 
-const STATE = "noforgetti"; // the custom session entry that holds the selected branch
+const GOES_ON = "Work goes on without memory.";
 const SECTION = "project_memory";
+const MESSAGE = "noforgetti-memory"; // the hidden stored message, for the injection that wants one
 
 export class Memory {
 	run = new Run();
@@ -64,9 +71,11 @@ export class Memory {
 	async turn(event: BeforeAgentStartEvent, ctx: ExtensionContext): Promise<BeforeAgentStartEventResult | undefined> {
 		this.look(ctx);
 		this.run = new Run();
+		this.items.clear();
 		let inject = this.lasting;
 		try {
-			const result = await this.ask("turn/start", { prompt: event.messageType === "user" ? event.prompt : "" }, this.launch.limits.turn);
+			const prompt = event.messageType === "user" ? event.prompt : "";
+			const result = await this.ask("turn/start", { prompt }, this.launch.limits.turn);
 			inject = asInject(result.inject);
 			this.lasting = { section: inject.section, systemPrompt: inject.systemPrompt };
 		} catch (error) {
@@ -79,7 +88,7 @@ export class Memory {
 		else delete sections[SECTION];
 		return {
 			systemPrompt: inject.systemPrompt === undefined ? undefined : `${event.systemPrompt}\n\n${inject.systemPrompt}`,
-			message: inject.message === undefined ? undefined : { customType: STATE, content: inject.message, display: false },
+			message: inject.message === undefined ? undefined : { customType: MESSAGE, content: inject.message, display: false },
 		};
 	}
 
@@ -103,7 +112,8 @@ export class Memory {
 		this.look(ctx);
 		this.items.clear();
 		try {
-			const result = await this.ask("command", { line: line.trim(), interactive: ctx.hasUI }, this.launch.limits.command);
+			const params = { line: line.trim(), interactive: ctx.hasUI };
+			const result = await this.ask("command", params, this.launch.limits.command);
 			this.screen.answer(asLevel(result.level), asText(result.text) ?? "");
 		} catch (error) {
 			this.screen.answer("error", sentence(error));
@@ -172,24 +182,20 @@ export class Memory {
 		const result = await this.bridge.call(method, { session: this.session, branch: sent, ...params }, limit);
 		const branch = asText(result.branch);
 		// The user's choice always holds; any other answer only while nothing was chosen after the question.
-		if (branch && branch !== sent && (method === "command" || this.branch === sent)) this.select(branch, method === "command");
+		const chosen = method === "command";
+		if (branch && branch !== sent && (chosen || this.branch === sent)) this.select(branch, chosen);
 		this.screen.status(asText(result.status));
 		for (const notice of asNotices(result.notices)) this.screen.notice(notice.level, notice.text);
 		return result;
 	}
 
-	/** Selects a branch. The default of a session that never chose is not written down: opening a session changes nothing. */
+	/** Selects a branch. The default of a session that never chose is not recorded: opening one changes nothing. */
 	private select(branch: string, chosen: boolean): void {
 		const before = this.branch;
 		if (branch === before) return;
 		this.branch = branch;
 		this.forget();
-		if (before === null && !chosen) return;
-		try {
-			this.pi.appendEntry(STATE, { branch });
-		} catch {
-			// The session was replaced meanwhile; its successor reads its own path.
-		}
+		if (before !== null || chosen) record(this.pi, branch);
 	}
 
 	private forget(): void {
@@ -207,7 +213,7 @@ export class Memory {
 	private report(error: unknown): void {
 		if (!(error instanceof BridgeFailure)) this.screen.trouble("fault", `Memory failed: ${sentence(error)}`);
 		else if (error.trouble === "refused") this.screen.trouble(error.message, error.message);
-		else if (error.trouble !== "closed") this.screen.trouble(error.trouble, `${error.message} Work goes on without memory.`);
+		else if (error.trouble !== "closed") this.screen.trouble(error.trouble, `${error.message} ${GOES_ON}`);
 	}
 
 	/** Whatever runs beside the session: a rejection that nobody catches would end Pi. */
@@ -216,25 +222,7 @@ export class Memory {
 	}
 }
 
-function sessionOf(ctx: ExtensionContext): SessionRef {
-	return { id: ctx.sessionManager.getSessionId(), file: ctx.sessionManager.getSessionFile() ?? null };
-}
-
-/** The branch selected on the session's current path; abandoned paths do not count. */
-function selectedOn(ctx: ExtensionContext): string | null {
-	for (const entry of ctx.sessionManager.getBranch().reverse()) {
-		if (entry.type !== "custom" || entry.customType !== STATE) continue;
-		const branch = asText(asObject(entry.data).branch);
-		if (branch) return branch;
-	}
-	return null;
-}
-
 /** A list that only repeats what is typed would swallow the Enter that should submit it. */
 function offered(items: CompletionItem[], prefix: string): CompletionItem[] | null {
 	return items.length === 0 || items.some((item) => item.value === prefix) ? null : items;
-}
-
-function sentence(error: unknown): string {
-	return error instanceof Error ? error.message : String(error);
 }

@@ -31,7 +31,7 @@ export class Run {
 	}
 }
 
-/** Pairs what users typed with the user messages that reached the agent; what other extensions sent is nobody's words. */
+/** Pairs what users typed with the messages that reached the agent; what other extensions sent is nobody's words. */
 export class Inputs {
 	private typed: { text: string; own: boolean }[] = [];
 
