@@ -340,8 +340,6 @@ def main_checkout(root: str) -> str | None:
 
 def _checkout_of(git_folder: str) -> str | None:
     """The folder from which a walk would find the main repository `git_folder`."""
-    if not os.path.isdir(git_folder):
-        return None
     parent = os.path.dirname(git_folder)
     if _git_folder(parent) == git_folder:
         return spelled_on_disk(parent)

@@ -283,7 +283,9 @@ def test_a_worktree_of_a_separate_git_folder_stays_separate(here: Path) -> None:
     assert (found.root, found.worktree_of) == (str(linked), None)
 
 
-@pytest.mark.parametrize("damage", ["main gone", "commondir gone", "commondir empty", "gitdir gone", "not named"])
+@pytest.mark.parametrize(
+    "damage", ["main gone", "commondir gone", "commondir empty", "commondir pipe", "gitdir gone", "not named"]
+)
 def test_a_worktree_with_unreadable_metadata_stays_separate(here: Path, damage: str) -> None:
     main = repository(here / "main")
     linked = worktree(main, here / "linked")
@@ -292,6 +294,9 @@ def test_a_worktree_with_unreadable_metadata_stays_separate(here: Path, damage: 
         main.rename(here / "moved")
     elif damage == "not named":
         (metadata / "gitdir").write_text(f"{made(here / 'another')}/.git\n")
+    elif damage == "commondir pipe":
+        (metadata / "commondir").unlink()
+        os.mkfifo(metadata / "commondir")
     elif damage == "commondir empty":
         (metadata / "commondir").write_text("")
     else:
@@ -382,6 +387,16 @@ def test_a_worktree_of_a_submodule_follows_both_settings(
     assert (found.worktree_of, found.superproject) == (str(sub), None)
 
 
+def test_a_worktree_setting_kept_per_worktree_is_read_too(here: Path) -> None:
+    sub = submodule(repository(here / "top"), repository(here / "lib"), "lib")
+    linked = worktree(sub, here / "linked")
+    kept = here / "top" / ".git" / "modules" / "lib"
+    git(here, "config", "--file", str(kept / "config"), "--unset", "core.worktree")
+    git(here, "config", "--file", str(kept / "config.worktree"), "core.worktree", "../../../lib")
+
+    assert discover(str(linked), worktrees="shared").root == str(sub)
+
+
 def test_a_submodule_stays_one_while_a_branch_does_not_list_it(here: Path) -> None:
     top = repository(here / "top")
     sub = submodule(top, repository(here / "lib"), "lib")
@@ -437,7 +452,7 @@ def test_the_key_is_the_start_of_the_digest_of_the_root(here: Path) -> None:
         ("/home/a/..;rm -rf ~", "rm-rf"),
         ("/home/a/a\nb", "a-b"),
         ("/home/a/\udcff\udcfe", "project"),
-        ("/home/a/" + "ab-" * 40, ("ab-" * 14)[:40].strip("-")),
+        ("/home/a/" + "abc-" * 40, "abc-" * 9 + "abc"),
         ("/", "project"),
     ],
 )
@@ -530,6 +545,10 @@ def test_no_folder_is_listed_where_case_matters() -> None:
 
     assert spelled_on_disk("/home/Work", disk) == "/home/Work"
     assert disk.listed == []
+
+
+def test_a_listed_spelling_stays_when_another_name_reaches_the_same_folder() -> None:
+    assert spelled_on_disk("/Vol/work", Folding("/Vol", "/Vol/Work", "/Vol/work")) == "/Vol/work"
 
 
 def test_a_spelling_stays_when_its_folder_cannot_be_listed() -> None:
