@@ -42,7 +42,7 @@ _SMALL_FILE = 65_536  # git's own pointer files hold one path; a path is at most
 _UNREADABLE = frozenset({errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ENOTCONN})
 
 
-class MissingFolderError(NoForgettiError):
+class MissingFolder(NoForgettiError):
     """The launch folder does not exist, or is not a folder."""
 
     kind = Kind.USER
@@ -56,7 +56,7 @@ class MissingFolderError(NoForgettiError):
         self.folder = folder
 
 
-class UnreadableFolderError(NoForgettiError):
+class UnreadableFolder(NoForgettiError):
     """The launch folder is there but may not be looked into."""
 
     kind = Kind.USER
@@ -131,7 +131,7 @@ class Project:
 def discover(start: str, *, worktrees: str = "separate", submodules: str = "separate") -> Project:
     """The project that the folder `start` belongs to.
 
-    Raises MissingFolderError or UnreadableFolderError when `start` cannot be a launch folder, and ValueError
+    Raises MissingFolder or UnreadableFolder when `start` cannot be a launch folder, and ValueError
     for a sharing mode that is not one of `SHARING`.
     """
     if worktrees not in SHARING or submodules not in SHARING:
@@ -194,10 +194,10 @@ def _launch_folder(start: str) -> str:
         with os.scandir(resolved):
             pass
     except ValueError:  # a NUL, or a surrogate that no file name can hold
-        raise MissingFolderError(start) from None
+        raise MissingFolder(start) from None
     except OSError as trouble:
         refused = trouble.errno in _UNREADABLE
-        raise (UnreadableFolderError(start) if refused else MissingFolderError(start)) from trouble
+        raise (UnreadableFolder(start) if refused else MissingFolder(start)) from trouble
     return spelled_on_disk(resolved)
 
 

@@ -30,7 +30,7 @@ class System(StrEnum):
     CYGWIN = "cygwin"
 
 
-class NoPlaceError(NoForgettiError):
+class NoPlace(NoForgettiError):
     """A text that names no place of its own: relative, empty, or broken."""
 
     kind = Kind.USER
@@ -79,7 +79,7 @@ def place(text: str, *, system: System = System.POSIX, distribution: str = "") -
     r"""The normal form of an absolute path; equal for all spellings of one place.
 
     `system` decides what `/mnt/c`, `/c` and `//server` mean; `distribution` is the WSL distribution one
-    stands in, whose `\\wsl$\<name>\home` is then `/home`. Raises NoPlaceError for a text that is not absolute
+    stands in, whose `\\wsl$\<name>\home` is then `/home`. Raises NoPlace for a text that is not absolute
     there.
     """
     match _read(text, system, distribution):
@@ -99,14 +99,14 @@ def same_place(one: str, other: str, *, system: System = System.POSIX, distribut
         return place(one, system=system, distribution=distribution) == place(
             other, system=system, distribution=distribution
         )
-    except NoPlaceError:
+    except NoPlace:
         return False
 
 
 def native(text: str, *, system: System = System.POSIX, distribution: str = "") -> str | None:
     """The spelling for the file calls of `system`, letter case kept; None when it cannot reach the place.
 
-    Raises NoPlaceError for a text that is not absolute there.
+    Raises NoPlace for a text that is not absolute there.
     """
     found = _read(text, system, distribution)
     if system is System.WINDOWS:
@@ -170,18 +170,18 @@ def _native_windows(found: _Place) -> str | None:
 
 def _read(text: str, system: System, distribution: str) -> _Place:
     if not text or "\0" in text:
-        raise NoPlaceError(text, "is empty" if not text else "contains a NUL character")
+        raise NoPlace(text, "is empty" if not text else "contains a NUL character")
     if text[:5].lower() == "file:":
         return _from_url(text, system, distribution)
     if text.startswith("\\\\") or (text.startswith("//") and _is_share(text[2:], system)):
         return _from_share(text, system, distribution)
     if _is_drive(text[:2]):
         if text[2:3] not in ("\\", "/"):
-            raise NoPlaceError(text, "depends on the current folder of its drive")
+            raise NoPlace(text, "depends on the current folder of its drive")
         return _Drive(text[0], _windows_parts(text[2:]))
     if text.startswith("/"):
         return _from_slash(text, system)
-    raise NoPlaceError(text, "is relative")
+    raise NoPlace(text, "is relative")
 
 
 def _is_share(text: str, system: System) -> bool:
@@ -196,7 +196,7 @@ def _from_url(text: str, system: System, distribution: str) -> _Place:
 
     rest = text[5:].partition("#")[0].partition("?")[0]
     if "%2f" in rest.lower() or "%5c" in rest.lower():
-        raise NoPlaceError(text, "hides a separator in a name")
+        raise NoPlace(text, "hides a separator in a name")
     path = unquote_to_bytes(rest.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
     if path.startswith("//"):
         host, slash, path = path[2:].partition("/")
@@ -211,7 +211,7 @@ def _from_url(text: str, system: System, distribution: str) -> _Place:
     if _is_drive(path[1:3]) and path[3:4] in ("", "/"):
         path = path[1:3] + (path[3:] or "/")
     if not path:
-        raise NoPlaceError(text, "names no folder")
+        raise NoPlace(text, "names no folder")
     return _read(path, system, distribution)
 
 
@@ -226,7 +226,7 @@ def _from_share(text: str, system: System, distribution: str) -> _Place:
             return _Share("?", parts)  # a volume without a letter
         parts = parts[1:]
     if len(parts) < 2:
-        raise NoPlaceError(text, "names a server without a share")
+        raise NoPlace(text, "names a server without a share")
     server, share, below = parts[0], parts[1], parts[2:]
     if server.lower() in _WSL_SERVERS:
         return _in_distribution(share, below, system, distribution)
@@ -253,7 +253,7 @@ def _from_slash(text: str, system: System) -> _Place:
         if parts[:count] == prefix and _is_letter("".join(parts[count : count + 1])):
             return _Drive(parts[count], _collapsed(parts[count + 1 :]))
     if system is System.WINDOWS:
-        raise NoPlaceError(text, "names no drive")
+        raise NoPlace(text, "names no drive")
     return _Rooted(parts)
 
 

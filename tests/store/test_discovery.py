@@ -15,9 +15,9 @@ import pytest
 from noforgetti.errors import Kind
 from noforgetti.store.discovery import (
     Disk,
-    MissingFolderError,
+    MissingFolder,
     Project,
-    UnreadableFolderError,
+    UnreadableFolder,
     discover,
     readable_name,
     same_folder,
@@ -574,7 +574,7 @@ def test_a_launch_folder_that_is_none_is_named_in_one_line(here: Path, name: str
     (here / "file").touch()
     (here / "loop").symlink_to(here / "loop")
 
-    with pytest.raises(MissingFolderError) as caught:
+    with pytest.raises(MissingFolder) as caught:
         discover(f"{here}/{name}")
 
     assert (caught.value.kind, caught.value.reason) == (Kind.USER, "no-such-folder")
@@ -584,7 +584,7 @@ def test_a_launch_folder_that_is_none_is_named_in_one_line(here: Path, name: str
 
 
 def test_an_empty_launch_folder_is_not_the_current_one() -> None:
-    with pytest.raises(MissingFolderError, match="with an empty name"):
+    with pytest.raises(MissingFolder, match="with an empty name"):
         discover("")
 
 
@@ -594,7 +594,7 @@ def test_a_spelling_of_another_system_is_refused_and_nothing_is_created(
 ) -> None:
     monkeypatch.chdir(here)
 
-    with pytest.raises(MissingFolderError) as caught:
+    with pytest.raises(MissingFolder) as caught:
         discover(start)
 
     assert caught.value.hint == "name the folder the way this system spells it"
@@ -604,9 +604,9 @@ def test_a_spelling_of_another_system_is_refused_and_nothing_is_created(
 def test_a_launch_folder_deleted_under_the_process_is_missing(here: Path) -> None:
     code = (
         "import os, sys; os.makedirs(sys.argv[1]); os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])\n"
-        "from noforgetti.store.discovery import MissingFolderError, discover\n"
+        "from noforgetti.store.discovery import MissingFolder, discover\n"
         "try: discover('.')\n"
-        "except MissingFolderError as e: print(e.reason)"
+        "except MissingFolder as e: print(e.reason)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(here / "gone")],
@@ -623,7 +623,7 @@ def test_a_closed_launch_folder_is_unreadable(unprivileged: Path, mode: int) -> 
     closed = made(unprivileged / "closed")
     closed.chmod(mode)
 
-    with pytest.raises(UnreadableFolderError) as caught:
+    with pytest.raises(UnreadableFolder) as caught:
         discover(str(closed))
 
     assert (caught.value.kind, caught.value.reason) == (Kind.USER, "unreadable-folder")

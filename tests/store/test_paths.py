@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noforgetti.errors import Kind
-from noforgetti.store.paths import NoPlaceError, System, native, place, same_place, unusable
+from noforgetti.store.paths import NoPlace, System, native, place, same_place, unusable
 
 W, L, P, M, C = System.WINDOWS, System.WSL, System.POSIX, System.MSYS, System.CYGWIN
 DRIVE = "c:/users/a b/p"
@@ -183,7 +183,7 @@ def test_final_dots_and_spaces_go_where_windows_drops_them(text: str) -> None:
     ],
 )
 def test_a_text_that_is_not_absolute_names_no_place(text: str, system: System) -> None:
-    with pytest.raises(NoPlaceError) as caught:
+    with pytest.raises(NoPlace) as caught:
         place(text, system=system)
 
     assert (caught.value.kind, caught.value.reason) == (Kind.USER, "no-place")
@@ -192,7 +192,7 @@ def test_a_text_that_is_not_absolute_names_no_place(text: str, system: System) -
 
 
 def test_on_windows_a_rooted_path_without_a_drive_names_no_place() -> None:
-    with pytest.raises(NoPlaceError, match="names no drive"):
+    with pytest.raises(NoPlace, match="names no drive"):
         place("/home/a/p", system=W)
 
 
