@@ -132,7 +132,7 @@ def mend(memory: Memory) -> list[Finding]:
     """Restore what can be restored. Answers what was done; every repair is a commit of its own, so it can be undone."""
     if not memory.exists:
         return []
-    done: list[Finding] = []
+    done = [Finding("ok", sentence) for sentence in memory.store.heal()]
     for name in _branch_names(memory):
         try:
             now = memory.snapshot(name)

@@ -23,7 +23,6 @@ from noforgetti.store import failpoints, trees
 from noforgetti.store.base import (
     FORMAT,
     BranchExists,
-    Busy,
     Conflict,
     Edit,
     NewerFormat,
@@ -33,23 +32,22 @@ from noforgetti.store.base import (
 )
 from noforgetti.store.locks import WAIT, write_lock
 from noforgetti.store.objects import Objects
+from noforgetti.store.refs import Refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HEADS = "refs/heads/"
 RESCUE = "refs/noforgetti/rescue/"
-STALE_LOCK = 5.0  # seconds after which a ref's `.lock` file, met under the write lock, is a dead writer's
 _SNAPSHOTS = 64  # snapshots kept in memory by commit id
 _HEX = re.compile(r"[0-9a-f]{40}")
 
 
 def isolate() -> None:
-    """Make libgit2 ours alone: durable refs, no configuration of the user or the system, no ownership riddles.
+    """Make libgit2 ours alone: no configuration of the user or the system, no ownership riddles.
 
     Runs once, when this module is imported: libgit2 looks at these options when a repository is opened.
     """
-    pygit2.option(Option.ENABLE_FSYNC_GITDIR, True)
     pygit2.option(Option.SET_OWNER_VALIDATION, False)
     for level in (ConfigLevel.PROGRAMDATA, ConfigLevel.SYSTEM, ConfigLevel.XDG, ConfigLevel.GLOBAL):
         pygit2.option(Option.SET_SEARCH_PATH, level, "")
@@ -76,9 +74,11 @@ class Store:
             ) from error
         self._objects = Objects(path)
         self._repo.set_odb(self._objects.odb)
+        self._refs = Refs(path, self._trace)
         self._decoded = trees.Decoded(self._objects)
         self._snapshots: dict[CommitId, Snapshot] = {}
         self._depth = 0  # of the write lock that this store holds
+        self._heal()
 
     # ---- reading
 
@@ -218,7 +218,14 @@ class Store:
             failpoints.reach("publish:locked")
             if old is None:
                 self._refuse_twin(branch)
-            self._swap(HEADS + branch, new, old, branch, reason)
+            self._refs.swap(
+                HEADS + branch,
+                new,
+                old,
+                lambda: self.head(branch),
+                reason=reason or "publish",
+                seconds=int(time.time()),
+            )
         failpoints.reach("publish:done")
 
     def delete(self, branch: str, old: CommitId) -> None:
@@ -229,8 +236,8 @@ class Store:
                 raise UnknownBranch(branch)
             if actual != old:
                 raise Conflict(branch, old, actual)
-            self._clear_stale(HEADS + branch)
-            self._clear_stale("packed-refs")
+            self._refs.clear_stale(HEADS + branch)
+            self._refs.clear_stale("packed-refs")
             self._repo.references.delete(HEADS + branch)
 
     def recover(self, branch: str) -> CommitId | None:
@@ -240,6 +247,7 @@ class Store:
         trace. Raises `Unreadable` when nothing readable is left; then nothing is changed.
         """
         with self.exclusive():
+            self._heal(always=True)
             try:
                 actual = self.head(branch)
                 if actual is None or self._serves(actual):
@@ -259,9 +267,14 @@ class Store:
             hint="run `noforgetti doctor`",
         )
 
+    def heal(self) -> list[str]:
+        """Put back every object of the object log that does not read. Answers what was done, a sentence each."""
+        before = len(self.traces)
+        self._heal(always=True)
+        return self.traces[before:]
+
     def close(self) -> None:
-        """Free the repository's files and threads."""
-        self._objects.close()
+        """Free the repository's files."""
         self._repo.free()
 
     def loose_objects(self) -> int:
@@ -285,30 +298,6 @@ class Store:
                     self._depth = 0
         else:
             yield
-
-    def _swap(self, ref: str, new: CommitId, old: CommitId | None, branch: str, reason: str) -> None:
-        """Compare under the ref's own lock, then set: the look-up under the lock makes it a compare-and-swap."""
-        deadline = time.monotonic() + max(self.wait, STALE_LOCK) + 1
-        while True:
-            self._clear_stale(ref)
-            try:
-                with self._repo.transaction() as transaction:
-                    transaction.lock_ref(ref)
-                    failpoints.reach("publish:ref-locked")
-                    actual = self._ref(ref)
-                    if actual != old:
-                        raise Conflict(branch, old, actual)
-                    failpoints.reach("publish:compared")
-                    transaction.set_target(ref, pygit2.Oid(hex=new), None, reason or "publish")
-                    failpoints.reach("publish:ref-set")
-            except (pygit2.GitError, OSError) as error:
-                if isinstance(error, FileNotFoundError) or not _means_locked(error):
-                    raise Unwritable(self.path, str(error)) from error
-                if time.monotonic() > deadline:
-                    raise Busy(f"`{ref}`", "another git program", max(self.wait, STALE_LOCK)) from error
-                time.sleep(0.01)
-            else:
-                return
 
     def _ref(self, ref: str) -> CommitId | None:
         try:
@@ -363,25 +352,16 @@ class Store:
             os.fsync(file.fileno())
         os.replace(temporary, path)
 
-    def _clear_stale(self, ref: str) -> None:
-        """Remove a dead writer's lock file. We hold the write lock, so it is not a living writer of ours."""
-        path = os.path.join(self.path, ref + ".lock")
+    def _heal(self, *, always: bool = False) -> None:
         try:
-            age = time.time() - os.stat(path).st_mtime
-        except OSError:
-            return
-        if age > STALE_LOCK:
-            os.unlink(path)
-            self._trace(f"a lock file that a killed process left on `{ref}` {age:.0f} s ago was removed")
+            healed = self._objects.heal(always=always)
+        except Unwritable:
+            return  # a read-only memory is read as it is
+        if healed:
+            self._trace(f"{len(healed)} objects that a power cut had lost were put back")
 
     def _trace(self, sentence: str) -> None:
         self.traces.append(sentence)
-
-
-def _means_locked(error: Exception) -> bool:
-    """libgit2 says "locked" in one class of error and "failed to create locked file … exists" in another."""
-    text = str(error).lower()
-    return "lock" in text and "permission" not in text and "space" not in text
 
 
 def _commit_bytes(tree: str, parents: tuple[CommitId, ...], author: Author, seconds: int, message: str) -> bytes:

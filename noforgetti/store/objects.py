@@ -1,29 +1,31 @@
 """Git objects: written durably before any ref may name them, and read without trust.
 
-libgit2 makes each object durable on its own, one after the other: two fsyncs an object. A memory commit is four
-objects, so that would be eight waits in a row. Here objects are written without a sync and then synced together, files
-and folders in parallel, before `flush` returns; measured on ext4 as 1.2 ms against 2.0 ms (docs/benchmarks.md).
+Objects are written as loose files without a sync of their own; the object log makes a whole commit durable with one
+(see `redo`). After a power cut `heal` puts back what did not reach the disk.
 
-A power cut in the middle of an earlier write may have left a file under an object's name that is empty or torn, and git
-never writes an object that seems to be there. So an object that exists already is read back before it is relied on, and
-a bad one is removed and written again.
+An object that seems to be there already is read back before it is relied on: a power cut may have left a file under its
+name that is empty or torn, and git never writes an object twice. A bad one is removed and written again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import pygit2
 from pygit2.enums import ObjectType
 
 from noforgetti.store import failpoints
 from noforgetti.store.base import Unreadable, Unwritable
+from noforgetti.store.redo import ObjectLog, Record
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_TYPES = {"blob": ObjectType.BLOB, "tree": ObjectType.TREE, "commit": ObjectType.COMMIT}
 _TYPE_NAMES = {ObjectType.BLOB: b"blob", ObjectType.TREE: b"tree", ObjectType.COMMIT: b"commit"}
 _COMPRESSION = 1  # zlib level; entries are some 200 bytes, where level 1 and 9 differ by nothing one could measure
-_POOL_SIZE = 8  # four object files and their four folders
 _DIRECTORY = 0o40000
 _REGULAR = (0o100644, 0o100755, 0o100664)
 
@@ -43,9 +45,8 @@ class Objects:
         self._odb = pygit2.Odb()
         self._odb.add_backend(pygit2.OdbBackendPack(self._folder), 1)
         self._odb.add_backend(pygit2.OdbBackendLoose(self._folder, _COMPRESSION, False, 0o700, 0o600), 2)
-        self._pending: list[str] = []
-        self._new_folders = False
-        self._pool: ThreadPoolExecutor | None = None
+        self._pending: list[Record] = []
+        self._log = ObjectLog(repository)
 
     @property
     def odb(self) -> pygit2.Odb:
@@ -53,37 +54,52 @@ class Objects:
         return self._odb
 
     def write(self, kind: ObjectType, data: bytes) -> str:
-        """Write an object and remember to sync it. Not durable before `flush`."""
+        """Write an object. Not durable before `flush`."""
         expected = object_id(kind, data)
         path = self.loose_path(expected)
         if os.path.exists(path) and not self._reads_as(expected, kind, data):
             os.unlink(path)
-        self._new_folders |= not os.path.isdir(os.path.dirname(path))
         try:
             self._odb.write(kind, data)
         except (pygit2.GitError, OSError) as error:
             raise Unwritable(self._folder, str(error)) from error
-        self._pending.append(path)
+        self._pending.append((_TYPE_NAMES[kind].decode(), expected, data))
         failpoints.reach(f"write:{_TYPE_NAMES[kind].decode()}")
         return expected
 
     def flush(self) -> None:
-        """Make everything written so far durable: each file and each folder that names it."""
+        """Make everything written so far durable. Raises `Unwritable`."""
         failpoints.reach("write:before-sync")
-        # A packed object has no loose file and was synced when it was packed.
-        files = [path for path in dict.fromkeys(self._pending) if os.path.exists(path)]
-        folders = list(dict.fromkeys(os.path.dirname(path) for path in files))
-        if self._new_folders:
-            folders.append(self._folder)
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(_POOL_SIZE, thread_name_prefix="noforgetti-sync")
-        try:
-            list(self._pool.map(_sync, [*files, *folders]))
-        except OSError as error:
-            raise Unwritable(self._folder, error.strerror or str(error)) from error
+        self._log.append(self._pending)
         self._pending.clear()
-        self._new_folders = False
         failpoints.reach("write:after-sync")
+        if self._log.due():
+            self._log.checkpoint(self._sync)
+
+    def heal(self, *, always: bool = False) -> list[str]:
+        """After a restart of the machine (or `always`): put back the log's objects that do not read; their ids."""
+        if not (always or self._log.foreign):
+            return []
+        healed = []
+        for kind, oid, data in self._log.records():
+            number = _TYPES[kind]
+            if object_id(number, data) == oid and not self._reads_as(oid, number, data):
+                self.write(number, data)
+                healed.append(oid)
+        self._pending.clear()
+        self._log.checkpoint(self._sync)
+        return healed
+
+    def _sync(self, records: Iterable[Record]) -> None:
+        """Make the loose files of the records durable, and the folders that name them."""
+        files = dict.fromkeys(self.loose_path(oid) for _, oid, _ in records)
+        there = [path for path in files if os.path.exists(path)]  # a packed one was synced when it was packed
+        for path in (*there, *dict.fromkeys(os.path.dirname(path) for path in there), self._folder):
+            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
 
     def read(self, oid: str, kind: ObjectType) -> bytes:
         """The content of an object. Raises `Unreadable` when it is missing, damaged or of another kind."""
@@ -132,17 +148,11 @@ class Objects:
         return os.path.join(self._folder, oid[:2], oid[2:])
 
     def loose_count(self) -> int:
-        """About how many loose objects there are: those in one of the 256 folders, times 256, as git estimates."""
+        """About how many loose objects there are: one of the 256 folders' number, times 256, as git does."""
         try:
             return 256 * len(os.listdir(os.path.join(self._folder, "17")))
         except OSError:
             return 0
-
-    def close(self) -> None:
-        """End the threads that sync."""
-        if self._pool is not None:
-            self._pool.shutdown()
-            self._pool = None
 
     def _reads_as(self, oid: str, kind: ObjectType, data: bytes) -> bool:
         try:
@@ -159,11 +169,3 @@ def is_folder(mode: int) -> bool:
 def is_file(mode: int) -> bool:
     """True for the modes of regular files; false for links and submodules."""
     return mode in _REGULAR
-
-
-def _sync(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
