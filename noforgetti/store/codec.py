@@ -108,7 +108,9 @@ def _read_head(entry: Entry, head: str) -> Entry:
 
 
 def _quoted(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) and text.splitlines() == [text] else json.dumps(text, ensure_ascii=True)
+    # A NUL would make the whole file unreadable, a lone surrogate cannot be encoded at all: both are escaped.
+    plain = _PLAIN.fullmatch(text) and text.isprintable()
+    return text if plain else json.dumps(text, ensure_ascii=True)
 
 
 def _text(value: str) -> str:
