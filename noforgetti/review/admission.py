@@ -1,10 +1,10 @@
 """Whether a reviewer's proposal may become a commit, and as what. Pure: nothing is written here.
 
 Guaranteed: pinned entries are not touched, enforced ones not reworded, merged or removed; every text passed
-the guards; every operation rests on evidence of the window; the size rule holds for the final state; one
-review never takes out more than a quarter of the memory, however the removals are dressed. A removal in a
-proposal whose new text was refused is refused with it, because the text that was to take its place is not
-coming."""
+the guards; every operation rests on evidence of the window, a preference on the user's own words; the size
+rule holds for the final state; one review never takes out more than a quarter of the memory, however the
+removals are dressed. A removal in a proposal whose new text was refused is refused with it, because the
+text that was to take its place is not coming."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from noforgetti.model.change import Add, Assess, Merge, Operation, Remove, Replace, State, apply
 from noforgetti.model.entry import Category, Entry, EntryId, Importance
+from noforgetti.model.evidence import Role
 from noforgetti.policy import capacity
 from noforgetti.policy.verdict import Refusal, Rule
 
@@ -191,18 +192,28 @@ class _Judge:
         ids = _targets(fact)
         if absent := [one for one in ids if one not in current]:
             return _reference(f"no entry has the id {absent[0][:40]!a} at that point", Rule.UNKNOWN_ENTRY)
-        if (guarded := _protected(fact, [current[one] for one in ids])) is not None:
-            self._refuse(fact, guarded)
-            return None
-        text = self._text(fact, current, ids)
+        refusal = _protected(fact, [current[one] for one in ids]) or self._unfounded(fact)
+        text = refusal if refusal is not None else self._text(fact, current, ids)
         if isinstance(text, Refusal):
             if text.rule is Rule.TOO_LONG:
                 return Retry(Problem.ENTRY_SIZE, text)
-            self.lost_text |= text.rule is not Rule.DUPLICATE
+            self.lost_text |= hasattr(fact, "content") and text.rule is not Rule.DUPLICATE
             self._refuse(fact, text)
             return None
         if (operation := self._operation(fact, text, current)) is not None:
             self.operations.append(operation)
+        return None
+
+    def _unfounded(self, fact: Fact) -> Refusal | None:
+        """A text rests on words, and a preference on the user's own: nobody else knows what the user
+        prefers."""
+        if not hasattr(fact, "content"):
+            return None
+        roles = {section.role for section in self.window.sections if section.label in fact.evidence}
+        if roles <= {Role.TOOL}:
+            return Refusal(Rule.EVIDENCE, "The cited evidence only says that tools ran, so it cannot carry a fact.")
+        if getattr(fact, "category", None) is Category.PREFERENCE and Role.USER not in roles:
+            return Refusal(Rule.EVIDENCE, "A preference must cite something that the user said.")
         return None
 
     def _text(self, fact: Fact, current: Mapping[EntryId, Entry], ids: Sequence[EntryId]) -> str | Refusal:

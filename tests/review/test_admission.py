@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from noforgetti.model.change import Add, Assess, Merge, Remove, Replace, apply
 from noforgetti.model.entry import Category, Entry, EntryId, Importance
+from noforgetti.model.evidence import Role
 from noforgetti.policy.capacity import Limits, scaled
 from noforgetti.policy.verdict import Rule
 from noforgetti.review import admission
@@ -157,6 +158,30 @@ def test_replacing_a_text_by_itself_only_judges_importance() -> None:
     assert admit(entries, replace("a", "Use tabs.", Importance.HIGH)) == Admitted(
         (Assess(EntryId("a"), Importance.HIGH, E1),)
     )
+
+
+@pytest.mark.parametrize(
+    ("role", "category", "kept"),
+    [
+        (Role.USER, Category.PREFERENCE, True),
+        (Role.ASSISTANT, Category.PREFERENCE, False),  # an invented persona
+        (Role.SUMMARY, Category.PREFERENCE, False),
+        (Role.ASSISTANT, Category.LESSON, True),
+        (Role.SUMMARY, Category.LESSON, True),
+        (Role.TOOL, Category.LESSON, False),
+    ],
+)
+def test_facts_rest_on_words_and_preferences_on_the_user_s(role: Role, category: Category, kept: bool) -> None:
+    fact = AddFact(action="add", content="Fact.", importance=Importance.LOW, category=category, evidence=E1)
+
+    verdict = admit((), fact, seen=window("said", role=role))
+
+    assert isinstance(verdict, Admitted) is kept
+    assert kept or rules(verdict) == [Rule.EVIDENCE]
+
+
+def test_a_removal_may_rest_on_any_evidence() -> None:
+    assert isinstance(admit(many(4), remove("m1"), seen=window("bash failed", role=Role.TOOL)), Admitted)
 
 
 @pytest.mark.parametrize("fact", [add("x", evidence=("e2",)), add("x", evidence=("e1", "e7"))])

@@ -72,6 +72,14 @@ def test_a_turn_that_does_not_fit_waits_whole_for_the_next_window() -> None:
     assert [texts(one) for one in every_window(said)] == [["a" * 20_000], ["b" * 6_000, "c" * 7_000]]
 
 
+@pytest.mark.parametrize(("size", "windows_needed"), [(12_000, 1), (12_001, 2)])
+def test_a_window_is_filled_to_its_last_character_and_not_further(size: int, windows_needed: int) -> None:
+    found = every_window(transcript("a" * 20_000, "b" * size))
+
+    assert len(found) == windows_needed
+    assert texts(found[-1])[-1] == "b" * size
+
+
 def test_the_last_8000_of_40000_characters_are_reviewed_too() -> None:
     said = transcript("x" * 40_000, "next")
 
