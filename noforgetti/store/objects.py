@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _TYPES = {"blob": ObjectType.BLOB, "tree": ObjectType.TREE, "commit": ObjectType.COMMIT}
 _TYPE_NAMES = {ObjectType.BLOB: b"blob", ObjectType.TREE: b"tree", ObjectType.COMMIT: b"commit"}
 _COMPRESSION = 1  # zlib level; entries are some 200 bytes, where level 1 and 9 differ by nothing one could measure
+_ATTEMPTS = 5  # `git gc` beside us removes a folder of objects the moment it is empty, so also just before our rename
 _DIRECTORY = 0o40000
 _REGULAR = (0o100644, 0o100755, 0o100664)
 
@@ -59,10 +60,7 @@ class Objects:
         path = self.loose_path(expected)
         if os.path.exists(path) and not self._reads_as(expected, kind, data):
             os.unlink(path)
-        try:
-            self._odb.write(kind, data)
-        except (pygit2.GitError, OSError) as error:
-            raise Unwritable(self._folder, str(error)) from error
+        self._written(kind, data)
         self._pending.append((_TYPE_NAMES[kind].decode(), expected, data))
         failpoints.reach(f"write:{_TYPE_NAMES[kind].decode()}")
         return expected
@@ -153,6 +151,16 @@ class Objects:
             return 256 * len(os.listdir(os.path.join(self._folder, "17")))
         except OSError:
             return 0
+
+    def _written(self, kind: ObjectType, data: bytes) -> None:
+        for attempt in range(_ATTEMPTS):
+            try:
+                self._odb.write(kind, data)
+            except (pygit2.GitError, OSError) as error:
+                if attempt == _ATTEMPTS - 1:
+                    raise Unwritable(self._folder, str(error)) from error
+            else:
+                return
 
     def _reads_as(self, oid: str, kind: ObjectType, data: bytes) -> bool:
         try:
