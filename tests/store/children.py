@@ -31,9 +31,14 @@ import os, sys
 from noforgetti.service import writes
 from noforgetti.service.memory import open_memory
 folder, home = sys.argv[1:]
+warm = open_memory(folder, {"NOFORGETTI_HOME": home})  # loads every module that a write needs
+warm.snapshot("main")
+warm.state.traces()
+warm.close()
 
 def write(round):
     memory = open_memory(folder, {"NOFORGETTI_HOME": home})
+    os.write(1, b"commit -\\n")
     count = 0
     while True:
         text = f"Round {round} wrote sentence {count // 2}."
@@ -45,10 +50,10 @@ for line in sys.stdin:
     pid = os.fork()
     if pid == 0:
         try:
+            os.write(1, f"pid {os.getpid()}\\n".encode())
             write(line.strip())
         finally:
             os._exit(1)
-    os.write(1, f"pid {pid}\\n".encode())
     os.write(1, f"dead {os.waitpid(pid, 0)[1]}\\n".encode())
 """
 
