@@ -83,9 +83,8 @@ class Logged:
 
 def log(memory: Memory, branch: str, *, limit: int = 0, entry: str = "") -> Iterator[Logged]:
     """The branch's commits, newest first; with `entry` only those that touched it. `limit` 0 means all."""
-    found = (
-        Logged(commit, changes_of(memory, commit)) for commit in memory.store.walk(memory.head(branch)) if memory.exists
-    )
+    commits = memory.store.walk(memory.head(branch)) if memory.exists else iter(())
+    found = (Logged(commit, changes_of(memory, commit)) for commit in commits)
     if entry:
         found = (one for one in found if any(change.id == entry for change in one.changes))
     return islice(found, limit) if limit else found

@@ -78,7 +78,7 @@ class ObjectLog:
             return False
 
     def checkpoint(self, sync: Callable[[Iterable[Record]], None]) -> None:
-        """Let `sync` make the log's objects durable in their own files, then begin anew. Skipped while others append."""
+        """Let `sync` make the log's objects durable in their own files, then begin anew. Skipped while one appends."""
         with contextlib.suppress(OSError), open(self._path, "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             sync(_records(file.read()))
