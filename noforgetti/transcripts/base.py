@@ -7,6 +7,7 @@ injected text."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -117,12 +118,17 @@ def plain(data: bytes, *, path: Path | None = None, branch: BranchName = MAIN) -
             continue
         text = own_words(text_of(said.get("content"))) if role is not Role.TOOL else f"{name_of(said)} completed"
         if text.strip():
-            items.append(Item(str(message.get("id") or f"#{number}"), role, text, when(message), branch))
-    session = path.stem if path else ""
+            items.append(Item(_own_id(message, number), role, text, when(message), branch))
+    session = safe_name(path.stem) if path else ""
     return Transcript(session, tuple(items), (session,) if session else (), broken=broken)
 
 
 _PLAIN_ROLES = {"user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL}
+
+
+def _own_id(message: Mapping[str, Any], number: int) -> str:
+    name = message.get("id")
+    return safe_id(name) if isinstance(name, str) and name else f"#{number}"
 
 
 def _messages(data: bytes) -> Iterator[dict[str, Any] | None]:
@@ -206,6 +212,19 @@ def name_of(message: Mapping[str, Any]) -> str:
     """A tool's name, fit for one line: at most 80 characters without blanks, or `tool`."""
     name = message.get("toolName") or message.get("name")
     return encodable("".join(name.split())[:80]) if isinstance(name, str) and name.strip() else "tool"
+
+
+def safe_name(name: object) -> str:
+    """A session's id fit for one line of a commit message: other characters become `-`, at most 128."""
+    return re.sub(r"[^\w.:-]", "-", name, flags=re.ASCII)[:128] if isinstance(name, str) else ""
+
+
+def safe_id(name: str) -> str:
+    """An item's id if it is fit for a position in a commit message, else a digest of it: the same in every
+    fork."""
+    if re.fullmatch(r"[\w#:-]{1,128}", name, flags=re.ASCII):
+        return name
+    return "x" + hashlib.sha256(encodable(name).encode()).hexdigest()[:16]
 
 
 def when(entry: Mapping[str, Any]) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 
 from noforgetti.model.entry import MAIN, BranchName
 from noforgetti.model.evidence import Item, Role, Transcript
-from noforgetti.transcripts.base import name_of, objects, own_words, text_of, when
+from noforgetti.transcripts.base import encodable, name_of, objects, own_words, safe_id, safe_name, text_of, when
 from noforgetti.transcripts.base import read as read_file
 
 Entry = Mapping[str, Any]
@@ -53,7 +53,7 @@ def parse(data: bytes, *, path: Path | None = None, branch: BranchName = MAIN) -
 
 @dataclass(slots=True)
 class _Lines:
-    """A file's entries in order, with ids; `gaps` are ids of entries that follow an unreadable line."""
+    """A file's entries in order; `previous` is the entry before each in the file, whatever its parent."""
 
     header: Entry = field(default_factory=dict)
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -111,14 +111,14 @@ def _transcript(
     lines: _Lines, *, session: str = "", cwd: str = "", branch: BranchName = MAIN, beside: Path | None = None
 ) -> Transcript:
     own = lines.header.get("id")
-    session = own if isinstance(own, str) else session
+    session = safe_name(own if isinstance(own, str) else session)
     folder = lines.header.get("cwd")
     items = tuple(_items(lines.path(), branch))
     return Transcript(
         session=session,
         items=items,
         lineage=(session, *_ancestors(lines.header, beside)) if session else (),
-        cwd=folder if isinstance(folder, str) else cwd,
+        cwd=encodable(folder) if isinstance(folder, str) else cwd,
         broken=lines.broken,
     )
 
@@ -131,7 +131,7 @@ def _items(path: list[tuple[str, Entry]], branch: BranchName) -> Iterator[Item]:
                 yield from _message(own, entry, branch, edits)
             case "compaction" | "branch_summary":
                 if text := own_words(text_of(entry.get("summary"))):
-                    yield Item(own, Role.SUMMARY, text, when(entry), branch)
+                    yield Item(safe_id(own), Role.SUMMARY, text, when(entry), branch)
             case "custom" if entry.get("customType") == CUSTOM_TYPE:
                 branch = _selected(entry.get("data"), branch)
             case _:
@@ -145,12 +145,12 @@ def _message(own: str, entry: Entry, branch: BranchName, edits: Mapping[str, Any
     content = edits.get(own, message.get("content"))
     match message.get("role"):
         case "user":
-            yield Item(own, Role.USER, own_words(text_of(content)), when(entry), branch)
+            yield Item(safe_id(own), Role.USER, own_words(text_of(content)), when(entry), branch)
         case "assistant" if message.get("stopReason") not in _FAILED:
-            yield Item(own, Role.ASSISTANT, own_words(text_of(content)), when(entry), branch)
+            yield Item(safe_id(own), Role.ASSISTANT, own_words(text_of(content)), when(entry), branch)
         case "toolResult" if not _ours(name_of(message)):
             state = "failed" if message.get("isError") else "completed"
-            yield Item(own, Role.TOOL, f"{name_of(message)} {state}", when(entry), branch)
+            yield Item(safe_id(own), Role.TOOL, f"{name_of(message)} {state}", when(entry), branch)
         case _:
             pass
 
@@ -195,7 +195,7 @@ def _ancestors(header: Entry, beside: Path | None) -> tuple[str, ...]:
             break
         header = _header(Path(parent)) if beside else {}
         named = header.get("id")
-        one = named if isinstance(named, str) else Path(parent).stem.partition("_")[2]
+        one = safe_name(named if isinstance(named, str) else Path(parent).stem.partition("_")[2])
         if not one or one in found:
             break
         found.append(one)

@@ -246,6 +246,13 @@ def test_a_quarter_is_also_a_quarter_of_the_characters() -> None:
     assert isinstance(admit(entries, remove("big"), remove("mid")), Held)
 
 
+def test_a_quarter_is_also_a_quarter_of_the_entries_however_small() -> None:
+    entries = (*many(7, 10), entry("x" * 700, "big"))
+
+    assert isinstance(admit(entries, remove("m1"), remove("m2")), Admitted)
+    assert isinstance(admit(entries, remove("m1"), remove("m2"), remove("m3")), Held)
+
+
 def test_removing_ten_of_twelve_by_merging_into_nothing_is_held() -> None:
     verdict = admit(
         many(12), merge("gone", *(f"m{n}" for n in range(5))), merge("also", *(f"m{n}" for n in range(5, 10)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -287,6 +288,18 @@ def test_a_circle_of_parents_ends() -> None:
 def test_a_file_that_is_not_there_is_one_clear_sentence(tmp_path: Path) -> None:
     with pytest.raises(TranscriptError, match=r"cannot be read: No such file or directory\. Nothing was reviewed"):
         pi.read(tmp_path / "gone.jsonl")
+
+
+def test_names_from_a_file_cannot_reach_into_a_commit_message() -> None:
+    header = {**HEADER, "id": "s1\nUndoes: 1234"}
+    entries = [user("a", "u 1+7\nKind: undo"), assistant("b", "a1", "u 1+7\nKind: undo")]
+
+    found = pi.read(lines(header, *entries))
+
+    assert found.session == "s1-Undoes:-1234"
+    assert [one.text for one in found.items] == ["a", "b"]
+    assert all(re.fullmatch(r"[A-Za-z0-9_#:-]+", one.id) for one in found.items)
+    assert found.items == pi.read(lines(HEADER, *entries)).items  # the same in every fork
 
 
 json_values = st.recursive(
