@@ -12,12 +12,15 @@ the text: every pattern begins at a literal and looks at a bounded stretch behin
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from noforgetti.policy import provider_rules
-from noforgetti.policy.secret_values import placeholder, random_like, reference, secret_like, trim
+from noforgetti.policy.secret_values import placeholder, random_like, secret_like, trim
 from noforgetti.policy.verdict import Refusal, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 Span = tuple[str, int, int]
 
@@ -39,7 +42,9 @@ _HEADER = re.compile(
     r"([a-z0-9._~+/=-]{8,})"
 )
 _COOKIE = re.compile(r"cookie[\"']{0,2} {0,3}: {0,3}[\"']?[\w.-]{1,60}=([^\s;\"']{16,})")
-_SHORT_FLAG = re.compile(r"\b(?:sshpass|mysql|mariadb|mongo|redis-cli)[^\n|;&]{0,80}?\s-[pa] ?[\"']?([^\s\"'-][^\s\"']{5,100})")
+_SHORT_FLAG = re.compile(
+    r"\b(?:sshpass|mysql|mariadb|mongo|redis-cli)[^\n|;&]{0,80}?\s-[pa] ?[\"']?([^\s\"'-][^\s\"']{5,100})"
+)
 _CURL_USER = re.compile(r"(?:\s-u|--user|--proxy-user)[ =]{1,3}[\"']?([^\s:\"']{1,60}):([^\s\"']{3,100})")
 
 # Tokens by prefix. The tail may be shorter than the provider's own: a truncated or future token is a secret too.
@@ -78,18 +83,29 @@ _WEBHOOK = re.compile(
     re.ASCII,
 )
 
-# Names of secrets, looked for in lower-case text.
+# Names of secrets, looked for in lower-case text. Plain literals first: `re` finds the first letter of one fast.
+_STEM = re.compile(
+    "pass|pwd|pw|pin|secret|token|key|pat|cred|login|kennwort|mot de passe|contraseña|senha|пароль|密码|密碼|口令"
+    "|密钥|令牌|パスワード|비밀번호"
+)
 _NAME = re.compile(
-    r"pass(?:word|wd|phrase|code)s?|\bpwd|\bpw\b|_pw\b|\bpin\b|secret[ _-]?access[ _-]?key|secrets?|tokens?\b|token"
-    r"|(?:api|access|auth|private|signing|encryption|deploy|licen[cs]e|service|master|account|ssh|shared|webhook|admin)"
-    r"[ _-]?keys?|apikey|accountkey|sharedaccesskey|credentials?|creds\b|\blogin\b|\bkey\b|\bpat\b"
-    r"|passw[oö]rt|kennwort|mot de passe|contraseña|senha|пароль|密码|密碼|口令|密钥|令牌|パスワード|비밀번호"
+    r"pass(?:word|wd|phrase|code|w[oö]rt)s?|secret[ _-]?access[ _-]?key|secrets?|tokens?|keys?|cred(?:ential)?s?"
+    r"|(?:(?<![a-z])|(?<=_))(?:pwd|pw|pin|pat|login)|[^\W\d_a-z]{2,5}|kennwort|mot de passe|contraseña|senha"
 )
 _PASSWORD_NAME = re.compile(r"pass|pwd|pw|pin|cred|login|kennwort|contraseña|senha|пароль|密|口令|パス|비밀")
-_NO_SECRET_BEFORE = re.compile(
-    r"(?:public|host|primary|foreign|partition|sort|cache|idempotency|dedup|group|hot|lock|routing|map|object|design|css"
-    r"|colou?r|csrf|next|page|cursor|sync|query|translation|i18n|issue|registry|hash|dict|shard|index|row)[ _-]?$"
-)
+# Only these make a `key` a secret one; any other key needs a value that only a machine would make.
+_KEY_KINDS = (
+    "api", "access", "auth", "private", "signing", "encryption", "deploy", "licence", "license", "service", "master",
+    "account", "ssh", "shared", "webhook", "admin", "secret",
+)  # fmt: skip
+_NO_SECRET_BEFORE = (
+    "public", "host", "primary", "foreign", "partition", "sort", "cache", "idempotency", "dedup", "group", "hot",
+    "lock",
+    "routing", "map", "object", "design", "css", "color", "colour", "csrf", "next", "page", "cursor", "sync", "query",
+    "translation", "i18n", "issue", "registry", "hash", "dict", "shard", "index", "row",
+)  # fmt: skip
+# Every secret worth the name has a digit, a capital or a sign, and stands on the line of its name.
+_PROMISING = re.compile(r"[^\n0-9A-Z!$%^]{0,200}+[0-9A-Z!$%^]")
 _SUFFIX = r"(?:[_-](?:prod|production|dev|stag\w{0,4}|test|live|base|main|key|value|\d{1,2}))?(?![a-z0-9_-])"
 _ASSIGNED = re.compile(
     _SUFFIX + r"[\"'`\]\\*]{0,4}[ \t]{0,4}(?::=|=>|==?|:|：|>)[ \t]{0,4}(?:\||)[\\\"'`*(]{0,4}"
@@ -97,21 +113,25 @@ _ASSIGNED = re.compile(
     re.IGNORECASE,
 )
 _STATED = re.compile(
-    _SUFFIX + r"[\"'`)*]{0,3}(?P<about>(?: [\w./@'()-]{1,40}){0,6}?) ?(?:\b(?:is|was|are|equals|reads|to|be|stays|remains)\b|->|→|[:：=–—])"
+    _SUFFIX
+    + r"[\"'`)*]{0,3}(?P<about>(?: [\w./@'()-]{1,40}){0,6}?) ?(?:\b(?:is|was|are|equals|reads|to|be|stays|remains)\b"
+    r"|->|→|[:：=–—])"
     r"(?: (?:now|currently|still|set to|always|just|simply|called))? ?[\"'`*(]{0,3}(?=[^\s])",
     re.IGNORECASE,
 )
 _PREPOSITION = re.compile(r" (?:for|of|to|on|in|at|from|used|we|i|you|itself|here|below|above|value)\b", re.IGNORECASE)
 _BESIDE = re.compile(_SUFFIX + r"[\"'`]?[ \t]{1,3}[\"'`(]{0,2}(?=[^\s])", re.IGNORECASE)
-_PAIR_AFTER = re.compile(r"(?:[:=]| is| are| with)?[ ]?[\"'`]?([^\s/:,\"'`]{1,40})[\"'`]? ?(?:/|:|,| and) ?[\"'`]?(?=[^\s])")
+_PAIR_AFTER = re.compile(
+    r"(?:[:=]| is| are| with)?[ ]?[\"'`]?([^\s/:,\"'`]{1,40})[\"'`]? ?(?:/|:|,| and) ?[\"'`]?(?=[^\s])"
+)
 _LOGIN_BEFORE = re.compile(r"(?:--[\w-]{0,30}|\b(?:login|user(?:name)?|account) \S{1,60} (?:and |with )?)$")
-_CALLED_BEFORE = re.compile(r"(\S{8,200}) (?:is|as|was|for) (?:(?:the|our|my|your|its|a) )(?:[\w-]{1,20} ){0,3}$")
+_CALLED = re.compile(r" (?:is|as|was|for) (?:the|our|my|your|its|a) (?:[\w-]{1,20} ){0,3}$")
 _PHRASE_END = re.compile(r"[\s\"'`)]*(?:[.,;:!?\n]|$|(?:for|of|on|in|to|and|until)\b)")
 _VALUE = re.compile(r"[^\s\"'`,;<|。，；）]{1,400}")
 # Words behind a name that make it the name of something else: `key id`, `token endpoint`.
 _OTHER_THING = re.compile(
-    r"[ _-](?:ids?|names?|types?|formats?|length|size|files?|paths?|headers?|fields?|limits?|counts?|ttl|lifetime|urls?|uri"
-    r"|endpoint|algorithm|policy|manager|fingerprint|contract|prefix|version|rotation|scheme|bucket|budget)\b",
+    r"[ _-](?:ids?|names?|types?|formats?|length|size|files?|paths?|headers?|fields?|limits?|counts?|ttl|lifetime"
+    r"|urls?|uri|endpoint|algorithm|policy|manager|fingerprint|contract|prefix|version|rotation|scheme|bucket|budget)\b",
     re.IGNORECASE,
 )
 
@@ -188,8 +208,10 @@ def _addresses(text: str, lowered: str) -> Iterator[Span]:
 
 
 def _headers(text: str, lowered: str) -> Iterator[Span]:
-    yield from _judged("authorization", _HEADER, text, lowered, least=8)
-    yield from _judged("cookie", _COOKIE, text, lowered)
+    if "bearer" in lowered or "basic" in lowered or "authorization" in lowered:
+        yield from _judged("authorization", _HEADER, text, lowered, least=8)
+    if "cookie" in lowered:
+        yield from _judged("cookie", _COOKIE, text, lowered)
     if " -u" in text or "-user" in text:
         for match in _CURL_USER.finditer(text):
             if secret_like(match[2], password=True):
@@ -227,45 +249,70 @@ def _is_token(prefix: str, separator: str, tail: str) -> bool:
 
 def _named(text: str, lowered: str) -> Iterator[Span]:
     done = 0
-    for name in _NAME.finditer(lowered):
-        other = _OTHER_THING.match(text, name.end())
-        if name.start() < done or other or _NO_SECRET_BEFORE.search(lowered, max(0, name.start() - 24), name.start()):
+    for stem in _STEM.finditer(lowered):
+        if stem.start() < done:
             continue
-        span = _value_of(text, lowered, name)
+        promising = _PROMISING.match(text, stem.start())
+        if not promising and " " not in lowered[max(0, stem.start() - 2) : stem.start()]:
+            continue
+        name = _NAME.match(lowered, stem.start())
+        if name is None or _OTHER_THING.match(text, name.end()):
+            continue
+        kind = lowered[max(0, name.start() - 14) : name.start()].rstrip(" _-")
+        if kind.endswith(_NO_SECRET_BEFORE):
+            continue
+        weak = name[0] in ("pat", "login") or (name[0].startswith("key") and not kind.endswith(_KEY_KINDS))
+        span = (promising and _value_after(text, name, weak=weak)) or _value_before(text, name)
         if span:
             done = span[2]
             yield span
 
 
-def _value_of(text: str, lowered: str, name: re.Match[str]) -> Span | None:
-    """The value that a name of a secret belongs to: assigned, stated, beside it, or said before it."""
+def _value_after(text: str, name: re.Match[str], *, weak: bool) -> Span | None:
+    """The value that is assigned to a name, stated of it, or stands beside it."""
     password = bool(_PASSWORD_NAME.search(name[0]))
-    rule = "password" if password else "named-secret"
-    weak = name[0] in ("key", "pat", "login")
     for connector in (_ASSIGNED, _STATED, _BESIDE):
         joint = connector.match(text, name.end())
         value = joint and _VALUE.match(text, joint.end())
-        if joint is None or value is None:
+        if joint is None or value is None or len(value[0]) < 4:
             continue
         if name[0] == "pin":
-            if connector is not _BESIDE and re.fullmatch(r"\d{4,8}", trim(value[0])):
-                return rule, value.start(), value.start() + len(trim(value[0]))
-            continue
-        about = joint["about"] if connector is _STATED else ""
-        loose = weak or bool(about and not _PREPOSITION.match(about))
-        if connector is _BESIDE:
-            loose = not _LOGIN_BEFORE.search(text, max(0, name.start() - 80), name.start())
-        if random_like(value[0], least=8 if password else 16) if loose else secret_like(value[0], password=password):
-            return rule, value.start(), value.start() + len(trim(value[0]))
-    if name[0].startswith(("cred", "login")):
-        pair = _PAIR_AFTER.match(text, name.end())
-        value = pair and _VALUE.match(text, pair.end())
-        if value and secret_like(value[0], password=True):
-            return rule, value.start(), value.start() + len(trim(value[0]))
-    before = _PHRASE_END.match(text, name.end()) and _CALLED_BEFORE.search(text, max(0, name.start() - 120), name.start())
-    if before and random_like(before[1].lstrip("\"'`("), least=8):
-        return rule, before.start(1), before.start(1) + len(trim(before[1]))
+            found = connector is not _BESIDE and re.fullmatch(r"\d{4,8}", trim(value[0])) is not None
+        elif weak or _loosely(text, name, connector, joint):
+            found = random_like(value[0], least=8 if password else 16)
+        else:
+            found = secret_like(value[0], password=password)
+        if found:
+            return "password" if password else "named-secret", value.start(), value.start() + len(trim(value[0]))
+    return _login_pair(text, name) if name[0].startswith(("cred", "login")) else None
+
+
+def _loosely(text: str, name: re.Match[str], connector: re.Pattern[str], joint: re.Match[str]) -> bool:
+    """Whether the words between a name and its value leave open that the value is of something else."""
+    if connector is _STATED:
+        return bool(joint["about"]) and not _PREPOSITION.match(joint["about"])
+    if connector is _BESIDE:
+        before = text[max(0, name.start() - 80) : name.start()]
+        return not (before.endswith(("-", " ")) and _LOGIN_BEFORE.search(before))
+    return False
+
+
+def _login_pair(text: str, name: re.Match[str]) -> Span | None:
+    pair = _PAIR_AFTER.match(text, name.end())
+    value = pair and _VALUE.match(text, pair.end())
+    if value and secret_like(value[0], password=True):
+        return "password", value.start(), value.start() + len(trim(value[0]))
     return None
+
+
+def _value_before(text: str, name: re.Match[str]) -> Span | None:
+    """The value in `<value> is the admin password`."""
+    called = _PHRASE_END.match(text, name.end()) and _CALLED.search(text, max(0, name.start() - 70), name.start())
+    if not called:
+        return None
+    start = max(text.rfind(blank, max(0, called.start() - 200), called.start()) for blank in " \n\t\"'`(") + 1
+    value = text[start : called.start()]
+    return ("named-secret", start, start + len(trim(value))) if random_like(value, least=8) else None
 
 
 def _lower(text: str) -> str:

@@ -1,0 +1,40 @@
+"""The one chain of guards that every writer passes, and the second look at what is read.
+
+Form, length, secrets and text that commands the model are refused for everybody. Text that will be stale soon and
+facts that a checked-in document states are refused only for automatic writers; somebody who writes directly is warned.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from noforgetti.policy import secrecy, wording
+from noforgetti.policy import text as forms
+from noforgetti.policy.documented import Document, documented
+from noforgetti.policy.transience import transient
+from noforgetti.policy.verdict import Refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def check(text: str, *, limit: int, automatic: bool, documents: Iterable[Document] = ()) -> str | Refusal:
+    """The normalised text, at most `limit` code points long, or the first refusal. Never raises for any string."""
+    form = forms.form(text)
+    if isinstance(form, Refusal):
+        return form
+    refusal = forms.too_long(form, limit) or secrecy.refuse(form) or wording.injection(form)
+    if refusal is None and automatic:
+        refusal = transient(form) or documented(form, documents)
+    return refusal or form
+
+
+def unsafe(text: str) -> Refusal | None:
+    """Why a stored text must not be shown to a model: somebody may have edited the store by hand. None: it may."""
+    return forms.invisible(text) or forms.fence(text) or secrecy.refuse(text) or wording.injection(text)
+
+
+def warnings(text: str, documents: Iterable[Document] = ()) -> tuple[str, ...]:
+    """One sentence for each reason for which an automatic writer would have been refused."""
+    refusals = (transient(text), documented(text, documents))
+    return tuple(refusal.message.replace("; nothing was written", "") for refusal in refusals if refusal)

@@ -1,0 +1,127 @@
+"""Text that will be stale soon: numbers of issues and commits, progress, passing trouble, raw output.
+
+A number, a past tense or an error name alone is no offence: ports, versions, dates in names and lasting failure modes
+(`Tests fail on Windows when the path has a space`) are what memory is for.
+"""
+
+# ruff: noqa: E501, ISC004 - a table of patterns: one line each, split only where an alternative ends
+
+from __future__ import annotations
+
+import re
+
+from noforgetti.policy.verdict import Refusal, Rule
+
+_NOW = r"(?:today|tonight|yesterday|right\s+now|just\s+now|currently|at\s+the\s+moment|this\s+(?:morning|afternoon|evening|week))"
+_DID = (
+    r"(?:finished|completed|fixed|added|implemented|updated|refactored|merged|wired|started|migrated|pushed|committed"
+    r"|deployed|created|wrote|renamed|removed|moved|reverted|rebased|released|tested|changed|cleaned|ported|picked\s+up)"
+)
+_BAD = (
+    r"(?:broken|unreachable|down|stuck|failing|offline|unavailable|crashing|hanging|red|locked|out\s+of\s+(?:disk|memory)"
+    r"|timing\s+out|not\s+(?:running|working|responding|reachable))"
+)
+# Names with a hyphen and a number that are standards, algorithms and products, not tickets.
+_STANDARD = (
+    r"(?:UTF|ISO|SHA|AES|RFC|CVE|CWE|ECMA|IEEE|PEP|HTTP|TLS|SSL|RSA|ES|GPT|CP|MD|HMAC|RS|HS|EN|DIN|MP|IPV|ARM|COVID|LGPL|GPL"
+    r"|AGPL|BSD|APACHE|MPL|BASE|CSS|ANSI|FIPS|NIST|OWASP|WCAG|UCS|KOI|LATIN|WINDOWS|CRC|PKCS|ED|ECDSA|SOC|PCI|AS|BOM|USB|JSR"
+    r"|JEP|BEP|DDR|RTX|AC|DC|US|EU|UTC|GMT|Q|H|T|V|API|ID|PBKDF|CHACHA|POLY|BLAKE|ARGON|SEV|P|TIER|LEVEL|XX+|ABC|PROJ|TICKET"
+    r"|KEY|NN+)"
+)
+
+_PATTERNS = tuple(
+    (why, re.compile(pattern, re.MULTILINE))
+    for why, pattern in (
+        ("raw output", r"Traceback \(most recent call last\)|\bFile \"[^\"\n]{1,200}\", line \d+"),
+        ("raw output", r"^\s*at [\w.$<>/ ]{1,120}\([^)\n]{0,200}:\d+(?::\d+)?\)|\bpanic: |\bgoroutine \d+ \["),
+        ("raw output", r"^\W?\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?\S{0,10}\W{1,4}\S{0,20}\s?(?:[A-Za-z]{3,12}\b)"),
+        ("raw output", r"^[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d |^\W?\d\d:\d\d:\d\d[.,]?\d*\W{1,3}(?:ERROR|WARN|INFO|DEBUG)"),
+        ("raw output", r"^\s*(?:FAIL|PASS|FAILED|PASSED|ERROR)\s+\S{0,200}[./:]\S|\bExpected: .{0,200} Received: "),
+        ("raw output", r"^E {2,}\w|AssertionError: assert |\.\w{1,4}:\d+: \w*(?:Error|Exception)\b|\bnpm ERR!"),
+        ("raw output", r"\bdiff --git |^@@ -\d|@@ -\d+,\d+ \+\d|^[d-][r-][w-][x-][rwx-]{6}\s+\d|^total \d+$"),
+        ("raw output", r"^\s*\{\s*\"(?:level|ts|time|timestamp|severity|msg)\"\s*:|error\[E\d{4}\]:|\(core dumped\)"),
+        ("raw output", r"\b\d+ (?:passed|failed|skipped), \d+ (?:passed|failed|skipped|warnings?)|^Caused by: |^\s*\.{3} \d+ more$"),
+        ("raw output", r"\bException in thread \"|^\s*\[(?:ERROR|WARN|INFO|DEBUG|FATAL)\] |\bSegmentation fault\b.*\d"),
+        (
+            "a number of an issue or pull request",
+            r"(?i)\b(?:PR|MR|pull\s+request|merge\s+request|issue|ticket|bug|discussion)s?\s*(?:no\.?|nr\.?)?\s*[#!]?\d{1,6}\b"
+            r"(?![.:]\d)",
+        ),
+        ("a number of an issue or pull request", r"\bGH-\d+\b|\b(?:issues|pull|merge_requests)/\d+\b"),
+        (
+            "a number of an issue or pull request",
+            r"(?i)\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|see|refs?|in|by|via|tracked)\s*:?\s*[#!]\d{1,6}\b",
+        ),
+        (
+            "a number of an issue or pull request",
+            r"(?<!\b[Hh]eading )(?<!\b[Ss]tep )(?<!\b[Rr]ule )(?<!\b[Oo]ption )(?<!\b[Nn]umber )(?<!\b[Pp]age )(?<!\b[Ii]tem )"
+            r"(?<!\b[Pp]hase )(?<!\b[Pp]riority )(?<![\w#&/=])[#!]\d{2,5}(?![\w-])",
+        ),
+        ("a number of an issue or pull request", rf"\b(?!{_STANDARD}-)[A-Z][A-Z0-9]{{1,9}}-\d{{2,6}}\b(?![-.\w])"),
+        ("a commit hash", r"(?<![\w/.:#-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{40}(?![\w-])"),
+        (
+            "a commit hash",
+            r"(?i)\b(?:commits?|revision|rev|sha|revert(?:ed|s)?(?:\s+by|\s+in)?|(?:fixed|introduced|merged|landed|broken|added"
+            r"|changed|removed)\s+(?:in|by|with|at|as|since)|bisect\w*(?:\s+\w+){0,3}|cherry-pick(?:ed)?|since|HEAD(?:\s+is)?)"
+            r"\s+(?:commit\s+)?[`'\"(]?(?-i:(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})(?![\w-])",
+        ),
+        ("progress of a task", rf"(?i)\bI(?:'ve|\s+have|\s+had)?\s+(?:just\s+|already\s+|now\s+|also\s+)?{_DID}\b"),
+        ("progress of a task", rf"(?i)\bwe(?:'ve|\s+have)?\s+(?:just|already)\s+{_DID}\b|\b{_DID}\b[^.\n]{{0,80}}\b{_NOW}\b"),
+        ("progress of a task", rf"(?i)\b{_NOW}\b,?\s+(?:we|I)\s+{_DID}\b"),
+        ("progress of a task", r"(?i)(?:^|[.;,]\s+|\b(?:I\s+am|I'm|we\s+are|we're|am)\s+)(?:currently|now|still)\s+(?!\w*thing\b)\w+ing\b"),
+        ("progress of a task", r"(?i)\b(?:I'm|I\s+am)\s+(?:working|looking|going|about|busy|done|finished|waiting)\b"),
+        ("progress of a task", r"(?i)\bstill\s+(?:need|have|left|remaining|to\s+do)\b(?:s)?\s*(?:to\b|work|$)?|\bleft\s+off\b"),
+        (
+            "progress of a task",
+            r"(?i)\b(?:one|two|three|four|five|six|few|\d{1,3})\s+(?:more\s+)?(?:files?|tests?|steps?|tasks?|items?|modules?)\s+"
+            r"(?:left|remaining|to\s+go)\b|\b(?:task|work|refactor\w*|migration|job|port)\s+is\s+(?:\w+\s+){0,2}"
+            r"(?:complete|completed|done|finished|underway)\b|\b(?:half|\d{1,3}\s?%)\s+(?:complete|done|finished)\b",
+        ),
+        ("progress of a task", r"(?i)\bnext,?\s+(?:I|we)(?:'ll|\s+will|\s+am|\s+are|\s+need|\s+have)\b|^(?:done|finished)\s+with\s"),
+        (
+            "progress of a task",
+            r"^(?:Added|Implemented|Updated|Refactored|Renamed|Created|Merged|Fixed|Wired|Picked up|Finished|Completed|Removed"
+            r"|Deployed|Started|Migrated|Rebased|Pushed)\s+(?:the|a|an|some|both|all|up|my|our|two|three|where|it)\b",
+        ),
+        ("progress of a task", r"^\W{0,4}(?:TODO|FIXME|WIP)\b\s*[:(]|\bTODO\s+(?:now|next|today)\b|^\s*[-*]?\s*\[[ x]\]\s"),
+        (
+            "a passing failure",
+            rf"(?i)\b(?:is|are|was|isn't|aren't)\s+(?:currently|temporarily|still|again|now)\s+{_BAD}\b|\bcurrently\s+{_BAD}\b",
+        ),
+        ("a passing failure", rf"(?i)^(?:The|Our)\s+[\w ./-]{{2,50}}\s+is\s+{_BAD}\s*[.!]?$|\b{_BAD}\b[^.\n]{{0,60}}\b{_NOW}\b"),
+        ("a passing failure", rf"(?i)\b{_NOW}\b[^.\n]{{0,60}}\b(?:{_BAD}|fail(?:s|ed|ing)?|crash(?:es|ed)?|break(?:s)?)\b"),
+        ("a passing failure", rf"(?i)\b(?:fails?|failed|failing|crash(?:es|ed)?|expired|broke|breaks)\b[^.\n]{{0,60}}\b{_NOW}\b"),
+        ("a passing failure", r"(?i)\b(?:having|suffering|there\s+is)\s+an?\s+(?:\w+\s+)?outage\b|\bisn't\s+running\s+on\s+this\b"),
+        ("a passing failure", r"(?i)\buntil\b[^.\n]{1,40}\b(?:is|are|comes?)\s+(?:back|fixed|restored|up\s+again|online)\b"),
+        (
+            "a time that passes",
+            r"(?i)\b(?:today(?!'s\s+date|\()|tonight|yesterday|tomorrow|right\s+now|just\s+now|at\s+the\s+moment|this\s+(?:morning"
+            r"|afternoon|evening|week|sprint)|earlier\s+in\s+this\s+(?:session|conversation)|in\s+this\s+session|so\s+far)\b",
+        ),
+    )
+)  # fmt: skip
+_COLOUR = re.compile(r"(?i)\bcolou?rs?\b|\bhex\b|\bpalette\b")
+# A format is described, not a ticket mentioned.
+_FORMAT = re.compile(
+    r"(?i)\b(?:such\s+as|for\s+example|e\.g\.|like|format(?:ted)?|prefix(?:ed)?|named?\s+after|pattern|looks?)\b"
+)
+_QUOTED = re.compile(r"([\"'`])(?:today|tomorrow|yesterday|now)\1|date\.today|\.today\b", re.IGNORECASE)
+
+
+def transient(text: str) -> Refusal | None:
+    """A refusal that says what will be stale and quotes it, or None."""
+    plain = _QUOTED.sub("", text).replace("’", "'")
+    described = bool(_FORMAT.search(plain) or _COLOUR.search(plain))
+    for why, pattern in _PATTERNS:
+        if described and why.startswith("a number"):
+            continue
+        match = pattern.search(plain)
+        if match:
+            quote = " ".join(match[0].split())[:80]
+            return Refusal(
+                Rule.TRANSIENT,
+                f"The text holds {why} (`{quote}`) and will be stale soon; nothing was written.",
+                "Keep what will still be true next month.",
+                quote,
+            )
+    return None
