@@ -153,7 +153,12 @@ def test_it_never_proposes_past_the_working_target() -> None:
 
 
 def test_kinds_of_statement_become_kinds_of_entry() -> None:
-    said = ("I prefer small functions.", "Remember that we decided on SQLite.", "Remember that CI runs on Linux.")
+    said = (
+        "I prefer small functions.",
+        "Remember that we decided on SQLite.",
+        "Remember that CI runs on Linux.",
+        "From now on, put tests next to the code.",
+    )
 
     found = RulesReviewer().propose(window(*said), {}, Limits()).proposal.operations
 
@@ -161,6 +166,7 @@ def test_kinds_of_statement_become_kinds_of_entry() -> None:
         Category.PREFERENCE,
         Category.DECISION,
         Category.LESSON,
+        Category.PREFERENCE,
     ]
 
 

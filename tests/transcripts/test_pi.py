@@ -115,6 +115,7 @@ def test_memory_s_own_tools_are_no_evidence(tool: str) -> None:
         ("<project-memory>old fact", ""),
         ("old fact</project_memory> mine", " mine"),
         ("a <skill name='x'>scaffold <skill>deep</skill> more</skill> b", "a  b"),
+        ("a <skill>b</skill> c </skill> d", " d"),
         ("use <MemoryRouter> in tests", "use <MemoryRouter> in tests"),
         ("<memory_context>old</memory_context>keep", "keep"),
     ],

@@ -8,7 +8,7 @@ does not find stays unknown, and it says so in its `note`."""
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from noforgetti.model.entry import Category, Entry, Importance
@@ -48,7 +48,6 @@ _SWAPS = (
 )
 _NEGATIVE = re.compile(r"\b(?:never|not|avoid|instead of|rather than|no longer|stop)\b|n['’]t\b", re.IGNORECASE)
 _POLARITY = re.compile(r"^(?P<sign>always|never|do not|don['’]t)\s+(?P<rest>.+?)[.!]*$", re.IGNORECASE)
-_PREFERS = re.compile(r"\bprefer|\bfrom now on\b|^(?:always|never)\b|\blike\b", re.IGNORECASE)
 _DECIDES = re.compile(r"\b(?:decided|decision|agreed|we (?:will|are going to))\b", re.IGNORECASE)
 
 
@@ -109,7 +108,8 @@ def _packed(facts: list[Fact], longest: int) -> list[Fact]:
 @dataclass(frozen=True, slots=True)
 class _Statement:
     text: str
-    correction: bool
+    correction: bool = False
+    standing: bool = False
 
 
 def _statements(section: Section) -> Iterator[_Statement]:
@@ -119,7 +119,7 @@ def _statements(section: Section) -> Iterator[_Statement]:
     for sentence in signals.sentences(signals.outside_code(section.text)):
         item = _BULLET.match(sentence)
         if listing and item:
-            yield from _said(sentence[item.end() :], correction=False)
+            yield from _said(_Statement(sentence[item.end() :]))
             continue
         listing = False
         bare = sentence[item.end() :] if item else sentence
@@ -133,7 +133,8 @@ def _statements(section: Section) -> Iterator[_Statement]:
         if text.endswith(":") or (not text and bare.endswith(":")):
             listing = True
         else:
-            yield from _said(text, correction=correction)
+            standing = bool(signals.FROM_NOW_ON.search(own) or signals.STANDING.search(own))
+            yield from _said(_Statement(text, correction, standing))
 
 
 def _stripped(sentence: str) -> str:
@@ -146,15 +147,16 @@ def _stripped(sentence: str) -> str:
     return _SKIP.sub("", text).strip(" ,;–—-")
 
 
-def _said(text: str, *, correction: bool) -> Iterator[_Statement]:
-    text = " ".join(text.split()).strip(" ,;")
+def _said(raw: _Statement) -> Iterator[_Statement]:
+    """The statement as one clean sentence, if anything is left of it."""
+    text = " ".join(raw.text.split()).strip(" ,;")
     shortest = _SHORTEST_CJK if signals.CJK.search(text) else _SHORTEST
     if len(text) < shortest or text.endswith("?") or _REDACTED.search(text):
         return
     text = text[0].upper() + text[1:] if text[0].isalpha() and not _is_name(text) else text
     if text[-1] not in '.!?…。！？)`"”':
         text += "。" if signals.CJK.search(text[-1]) else "."
-    yield _Statement(text, correction)
+    yield replace(raw, text=text)
 
 
 def _is_name(text: str) -> bool:
@@ -185,7 +187,7 @@ def _fact(statement: _Statement, label: str, state: State, facts: list[Fact]) ->
 def _category(statement: _Statement) -> Category:
     if _DECIDES.search(statement.text):
         return Category.DECISION
-    if _PREFERS.search(statement.text) and not statement.correction:
+    if statement.standing and not statement.correction:
         return Category.PREFERENCE
     return Category.LESSON
 
