@@ -10,6 +10,7 @@ with ScriptedModel() as model:
 from __future__ import annotations
 
 import json
+import select
 import threading
 import time
 from dataclasses import dataclass, field
@@ -57,6 +58,7 @@ class ScriptedModel:
     def __init__(self) -> None:
         self.requests: list[Body] = []
         self.arrived = threading.Condition()
+        self.abandoned = threading.Event()  # the host hung up on an answer that was held back
         self._rules: list[Rule] = []
         self._queue: list[Reply] = []
         self._gates: list[threading.Event] = []
@@ -137,12 +139,21 @@ def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             reply = model.choose(body)
-            if reply.gate is not None:
-                reply.gate.wait(60)
+            if reply.gate is not None and not self._opened(reply.gate):
+                return
             try:
                 self._answer(reply, str(body.get("model", "")))
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True  # the host gave up on this answer
+
+        def _opened(self, gate: threading.Event) -> bool:
+            """Wait for the gate; False when the host hung up before."""
+            while not gate.wait(0.02):
+                if select.select([self.connection], [], [], 0)[0]:
+                    model.abandoned.set()
+                    self.close_connection = True
+                    return False
+            return True
 
         def _answer(self, reply: Reply, name: str) -> None:
             self.send_response(reply.status)

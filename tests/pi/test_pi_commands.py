@@ -106,13 +106,24 @@ def test_a_tool_that_another_extension_has_already_is_left_to_it(fake_lab: Lab, 
     other = fake_lab.home / "other.ts"
     other.write_text(
         "export default (pi) => pi.registerTool({ name: 'project_memory', label: 'o', description: 'o',"
-        " parameters: { type: 'object' }, execute: async () => ({ content: [], details: {} }) });",
+        " parameters: { type: 'object' },"
+        " execute: async () => ({ content: [{ type: 'text', text: 'theirs' }], details: {} }) });",
         encoding="utf-8",
     )
 
+    fake_lab.model.reply(Reply(tool="project_memory", arguments={}), Reply("done"))
+
     ran = fake_lab.print("-e", str(other), "-p", "hello")
 
-    assert (ran.returncode, ran.stdout) == (0, "ok\n")
+    assert (ran.returncode, ran.stdout) == (0, "done\n")
+    assert text_of(fake_lab.model.requests[1]["messages"][-1]) == "theirs"
+
+
+def test_a_user_who_limits_the_tools_does_not_get_ours(fake_lab: Lab) -> None:
+    fake_lab.print("--tools", "read,bash", "-p", "hello")
+
+    offered = {tool["function"]["name"] for tool in fake_lab.model.requests[0]["tools"]}
+    assert offered == {"read", "bash"}
 
 
 def test_a_card_is_kept_in_the_transcript_and_never_sent(fake_lab: Lab, bridge: FakeBridge) -> None:
@@ -145,6 +156,17 @@ def test_full_screen_commands_completion_footer_and_card(fake_lab: Lab, bridge: 
 
     assert bridge.asked("command")[0]["line"] == "use spike"
     bridge.wait_gone()
+
+
+def test_a_long_answer_is_readable_on_the_full_screen(fake_lab: Lab, bridge: FakeBridge) -> None:
+    entries = [f"{number}. fact {number} 日本語 {'x' * 150}" for number in range(1, 9)]
+    bridge.plan(results={"command": {"text": "\n".join(entries)}})
+
+    with fake_lab.tui() as terminal:
+        terminal.until("memory: main")
+        terminal.enter("/memory show it")
+        terminal.until("8. fact 8 日本語")
+        assert "1. fact 1 日本語" in terminal.screen()
 
 
 def test_an_argument_that_is_complete_is_submitted_by_one_enter(fake_lab: Lab, bridge: FakeBridge) -> None:

@@ -175,6 +175,17 @@ def test_quitting_takes_no_longer_than_two_seconds_while_a_review_runs(fake_lab:
     bridge.wait_gone()
 
 
+def test_a_session_that_is_left_hangs_up_on_its_review(fake_lab: Lab, bridge: FakeBridge) -> None:
+    fake_lab.model.hold("REVIEW")
+    bridge.plan(then={"turn/settled": [ask("model/complete", **REVIEW)]})
+
+    with fake_lab.rpc() as pi:
+        pi.ask("hello")
+        fake_lab.model.wait(is_review)
+        pi.call("new_session")
+        assert fake_lab.model.abandoned.wait(10)
+
+
 def test_a_review_that_is_nearly_done_is_waited_for_in_print_mode(fake_lab: Lab, bridge: FakeBridge) -> None:
     fake_lab.model.when("REVIEW", Reply("the verdict"))
     bridge.plan(then={"turn/settled": [ask("model/complete", **REVIEW)]}, lingers=True)
@@ -184,7 +195,9 @@ def test_a_review_that_is_nearly_done_is_waited_for_in_print_mode(fake_lab: Lab,
     assert bridge.wait_answer("q1")["result"]["text"] == "the verdict"
 
 
-@pytest.mark.parametrize("state", [{}, {"deaf": True}, {"deaf": True, "silent": ["session/end"]}])
+@pytest.mark.parametrize(
+    "state", [{}, {"deaf": True}, {"deaf": True, "stubborn": True}, {"deaf": True, "silent": ["session/end"]}]
+)
 def test_no_bridge_outlives_an_orderly_quit(fake_lab: Lab, bridge: FakeBridge, state: dict[str, Any]) -> None:
     bridge.plan(**state)
 

@@ -12,6 +12,7 @@ The plan is read again for every message, so a test can change it while the proc
     then      {method: [message, …]}      sent after the answer: asks (with an id) and tells
     lingers   true                        `session/end` waits for the answers to the asks, as long as it may
     deaf      true                        does not end at the end of stdin
+    stubborn  true                        does not end on SIGTERM either
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import signal
 import socket
 import sys
 import threading
@@ -81,6 +83,8 @@ class FakeBridge:
             return plan
 
     def run(self) -> None:
+        if self.plan().get("stubborn"):
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
         while (message := self.lines.get()) is not None:
             self.take(message)
         while self.plan().get("deaf"):

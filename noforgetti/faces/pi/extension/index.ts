@@ -54,9 +54,8 @@ export default async function (pi: ExtensionAPI): Promise<void> {
 	});
 }
 
-/** Registers one tool, unless another extension has that name: a conflict at load would stop Pi. */
+/** Registers one tool once a session is there: a name that another extension has would stop Pi at load, now it stays theirs. */
 function registerTool(pi: ExtensionAPI, tool: ToolSpec, memory: () => Memory | undefined): void {
-	if (pi.getAllTools().some((other) => other.name === tool.name)) return;
 	pi.registerTool({
 		...tool,
 		executionMode: "sequential",

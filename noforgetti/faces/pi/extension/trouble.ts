@@ -19,7 +19,7 @@ export function missing(program: string, why: unknown): BridgeFailure {
 }
 
 export function crashed(how: string, stderr: string): BridgeFailure {
-	const last = stderr.trim().split("\n").at(-1);
+	const last = stderr.trim().split("\n").findLast((line) => /^\S/.test(line)); // indented lines are places in code
 	return new BridgeFailure("crashed", `The memory bridge ended unexpectedly (${how})${last ? `: ${last}` : "."}`);
 }
 
