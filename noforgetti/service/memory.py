@@ -16,6 +16,7 @@ from noforgetti.model.entry import MAIN, BranchName, CommitId, Snapshot, Writer
 from noforgetti.policy.capacity import Limits, scaled
 from noforgetti.service.places import Places, places
 from noforgetti.service.state import State
+from noforgetti.store import folders
 from noforgetti.store.base import Conflict, Edit, UnknownBranch, Unreadable
 from noforgetti.store.create import create
 from noforgetti.store.discovery import Project, discover
@@ -127,9 +128,9 @@ class Memory:
     def select(self, branch: BranchName) -> None:
         """Remember the branch for the command line."""
         folder = self.places.state_of(self.name)
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        folders.make(folder)
         temporary = os.path.join(folder, f".branch-{os.getpid()}")
-        with open(temporary, "w", encoding="ascii") as file:
+        with open(temporary, "w", encoding="ascii", opener=folders.private) as file:
             file.write(branch + "\n")
         os.replace(temporary, os.path.join(folder, "branch"))
 

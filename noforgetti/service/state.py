@@ -13,6 +13,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from noforgetti.store import folders
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -42,7 +44,7 @@ class State:
         self.folder = folder
         self._path = os.path.join(folder, "state.sqlite")
         try:
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            folders.make(folder)
             self._db = self._open()
         except (OSError, sqlite3.OperationalError) as error:
             # Nothing canonical is in here: without a place to write, it lasts as long as the process.
@@ -66,6 +68,8 @@ class State:
         return self._db
 
     def _connect(self, path: str) -> sqlite3.Connection:
+        if path == self._path:  # SQLite's own mode would be 0644; its other files take over what this one has
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
         db = sqlite3.connect(path, isolation_level=None, timeout=_BUSY / 1000)
         try:
             db.execute("pragma journal_mode=wal")

@@ -8,7 +8,7 @@ import tempfile
 
 import pygit2
 
-from noforgetti.store import failpoints
+from noforgetti.store import failpoints, folders
 from noforgetti.store.base import FORMAT, Unwritable
 
 _CONFIG = {
@@ -72,7 +72,7 @@ def create(path: str, root: str) -> None:
     """
     parent = os.path.dirname(path)
     try:
-        os.makedirs(parent, mode=0o700, exist_ok=True)
+        folders.make(parent)
         workplace = tempfile.mkdtemp(prefix=".new-", dir=parent)
     except OSError as error:
         raise Unwritable(parent, error.strerror or str(error)) from error
@@ -103,12 +103,12 @@ def _fill(folder: str, root: str) -> None:
     _write(os.path.join(folder, "README"), _README)
     _write(os.path.join(folder, "write.flock"), "")
     failpoints.reach("create:files")
-    for place, folders, files in os.walk(folder):
+    for place, inside, files in os.walk(folder):
         os.chmod(place, 0o700)
         for name in files:
             os.chmod(os.path.join(place, name), 0o600)
             _sync_folder(os.path.join(place, name))
-        for name in folders:
+        for name in inside:
             _sync_folder(os.path.join(place, name))
     _sync_folder(folder)
 

@@ -19,7 +19,7 @@ from pygit2.enums import ConfigLevel, ObjectType, Option
 
 from noforgetti.model.commit import Author, Commit, Message, parse_message
 from noforgetti.model.entry import BranchName, CommitId, Snapshot
-from noforgetti.store import failpoints, trees
+from noforgetti.store import failpoints, folders, trees
 from noforgetti.store.base import (
     FORMAT,
     BranchExists,
@@ -345,7 +345,7 @@ class Store:
         # The only place that sets a ref without a comparison: what is there cannot be read, and the write lock is held.
         path = os.path.join(self.path, "refs", "heads", branch)
         temporary = f"{path}.recovered-{os.getpid()}"
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        folders.make(os.path.dirname(path))
         with open(temporary, "w", encoding="ascii") as file:
             file.write(commit + "\n")
             file.flush()

@@ -14,7 +14,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from noforgetti.store import failpoints
+from noforgetti.store import failpoints, folders
 from noforgetti.store.base import Busy, Conflict, Unwritable
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Refs:
         while True:
             self.clear_stale(ref)
             try:
-                os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+                folders.make(os.path.dirname(path))
                 return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             except OSError as error:
                 if error.errno != errno.EEXIST:
@@ -99,7 +99,7 @@ class Refs:
         path = os.path.join(self._repository, "logs", ref)
         words = " ".join(reason.split())[:200]
         line = f"{old or _ZERO} {new} noforgetti <noforgetti@localhost> {seconds} +0000\t{words}\n"
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        folders.make(os.path.dirname(path))
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         try:
             os.write(handle, line.encode("utf-8", "replace"))
