@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from noforgetti.service.memory import Memory
 
 KILLS = int(os.environ.get("NOFORGETTI_KILLS", "30"))
-LONGEST = 0.04  # seconds until the kill: up to some ten writes
+LONGEST = 0.12  # seconds until the kill: up to some ten writes
 
 
 class Nursery:
