@@ -59,7 +59,7 @@ class ScriptedModel:
         self.requests: list[Body] = []
         self.arrived = threading.Condition()
         self.abandoned = threading.Event()  # the host hung up on an answer that was held back
-        self._rules: list[Rule] = []
+        self.rules: list[Rule] = []
         self._queue: list[Reply] = []
         self._gates: list[threading.Event] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
@@ -82,7 +82,7 @@ class ScriptedModel:
 
     def when(self, fits: str | Callable[[Body], bool], reply: Reply) -> None:
         """Answer every request whose last message holds the text, or that the function accepts."""
-        self._rules.insert(0, Rule(_holds(fits) if isinstance(fits, str) else fits, reply))
+        self.rules.insert(0, Rule(_holds(fits) if isinstance(fits, str) else fits, reply))
 
     def hold(self, fits: str, text: str = "ok") -> threading.Event:
         """Like `when`, but the answer waits for the event that is returned."""
@@ -109,7 +109,7 @@ class ScriptedModel:
         with self.arrived:
             self.requests.append(body)
             self.arrived.notify_all()
-            for rule in self._rules:
+            for rule in self.rules:
                 if rule.fits(body):
                     return rule.reply
             return self._queue.pop(0) if self._queue else Reply()

@@ -46,6 +46,22 @@ def test_a_settled_run_is_told_with_what_the_user_said(fake_lab: Lab, bridge: Fa
     assert (again["outcome"], again["prompts"]) == ("completed", ["second"])
 
 
+def test_a_prompt_template_is_told_as_it_was_typed(fake_lab: Lab, bridge: FakeBridge) -> None:
+    templates = fake_lab.agent / "prompts"
+    templates.mkdir()
+    (templates / "note.md").write_text("Words of the template.", encoding="utf-8")
+    gate = fake_lab.model.hold("first")
+    with fake_lab.rpc() as pi:
+        pi.call("prompt", message="first")
+        fake_lab.model.wait(lambda body: text_of(body["messages"][-1]) == "first")
+        pi.call("prompt", message="/note", streamingBehavior="followUp")
+        gate.set()
+        fake_lab.model.wait(lambda body: text_of(body["messages"][-1]) == "Words of the template.")
+        settled = bridge.wait_asked("turn/settled")
+
+    assert settled["prompts"] == ["first", "/note"]
+
+
 def test_an_aborted_run_is_told_as_aborted(fake_lab: Lab, bridge: FakeBridge) -> None:
     fake_lab.model.hold("first")
     with fake_lab.rpc() as pi:

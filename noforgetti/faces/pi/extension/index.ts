@@ -54,7 +54,7 @@ export default async function (pi: ExtensionAPI): Promise<void> {
 	});
 }
 
-/** Registers one tool once a session is there: a name that another extension has would stop Pi at load, now it stays theirs. */
+/** Registers one tool once a session is there: at load, a name that another extension has would stop Pi. */
 function registerTool(pi: ExtensionAPI, tool: ToolSpec, memory: () => Memory | undefined): void {
 	pi.registerTool({
 		...tool,
