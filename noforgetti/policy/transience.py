@@ -41,6 +41,10 @@ _PATTERNS = tuple(
         ("raw output", r"\bdiff --git |^@@ -\d|@@ -\d+,\d+ \+\d|^[d-][r-][w-][x-][rwx-]{6}\s+\d|^total \d+$"),
         ("raw output", r"^\s*\{\s*\"(?:level|ts|time|timestamp|severity|msg)\"\s*:|error\[E\d{4}\]:|\(core dumped\)"),
         ("raw output", r"\b\d+ (?:passed|failed|skipped), \d+ (?:passed|failed|skipped|warnings?)|^Caused by: |^\s*\.{3} \d+ more$"),
+        ("raw output", r"^(?:ERROR|FATAL|error|warning|fatal):\s\S|^[A-Z]\w+(?:Error|Exception): \S|AssertionError: \S"),
+        ("raw output", r"\b[a-z]+(?:\.[a-z]\w{0,40}){1,8}\.[A-Z]\w{0,60}(?:Exception|Error)\b.{0,200}\bat |thread '[^'\n]{1,60}' panicked"),
+        ("raw output", r"\(\d+,\d+\): error\b|^\d+ (?:failing|passing)\b| --> \S{1,200}:\d+:\d+|\*\*\* \[|#{6,}\s+\d|^Author: .{1,80}@"),
+        ("raw output", r"^(?:GET|POST|PUT|DELETE|PATCH|HEAD)\s\S{1,500}\s[1-5]\d\d\b|^\$ \w[^\n]{0,200}(?:\n|\s>\s)"),
         ("raw output", r"\bException in thread \"|^\s*\[(?:ERROR|WARN|INFO|DEBUG|FATAL)\] |\bSegmentation fault\b.*\d"),
         (
             "a number of an issue or pull request",
@@ -50,23 +54,34 @@ _PATTERNS = tuple(
         ("a number of an issue or pull request", r"\bGH-\d+\b|\b(?:issues|pull|merge_requests)/\d+\b"),
         (
             "a number of an issue or pull request",
-            r"(?i)\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|see|refs?|in|by|via|tracked)\s*:?\s*[#!]\d{1,6}\b",
+            r"(?i)\b(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|see|refs?|in|by|via|tracked|duplicate\s+of)\s*:?\s*[#!]\d{1,6}\b",
         ),
         (
             "a number of an issue or pull request",
             r"(?<!\b[Hh]eading )(?<!\b[Ss]tep )(?<!\b[Rr]ule )(?<!\b[Oo]ption )(?<!\b[Nn]umber )(?<!\b[Pp]age )(?<!\b[Ii]tem )"
             r"(?<!\b[Pp]hase )(?<!\b[Pp]riority )(?<![\w#&/=])[#!]\d{2,5}(?![\w-])",
         ),
-        ("a number of an issue or pull request", rf"\b(?!{_STANDARD}-)[A-Z][A-Z0-9]{{1,9}}-\d{{2,6}}\b(?![-.\w])"),
+        ("a number of an issue or pull request", rf"\b(?!{_STANDARD}-)[A-Z][A-Z0-9]{{1,9}}-\d{{2,6}}\b(?!-?\w|\.\d)"),
         ("a commit hash", r"(?<![\w/.:#-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{40}(?![\w-])"),
         (
             "a commit hash",
             r"(?i)\b(?:commits?|revision|rev|sha|revert(?:ed|s)?(?:\s+by|\s+in)?|(?:fixed|introduced|merged|landed|broken|added"
-            r"|changed|removed)\s+(?:in|by|with|at|as|since)|bisect\w*(?:\s+\w+){0,3}|cherry-pick(?:ed)?|since|HEAD(?:\s+is)?)"
+            r"|changed|removed)\s+(?:in|by|with|at|as|since)|bisect\w*(?:\s+\w+){0,3}|cherry-pick(?:ed)?|since|HEAD(?:\s+is)?(?:\s+now)?(?:\s+at)?)"
             r"\s+(?:commit\s+)?[`'\"(]?(?-i:(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40})(?![\w-])",
         ),
         ("progress of a task", rf"(?i)\bI(?:'ve|\s+have|\s+had)?\s+(?:just\s+|already\s+|now\s+|also\s+)?{_DID}\b"),
         ("progress of a task", rf"(?i)\bwe(?:'ve|\s+have)?\s+(?:just|already)\s+{_DID}\b|\b{_DID}\b[^.\n]{{0,80}}\b{_NOW}\b"),
+        (
+            "progress of a task",
+            rf"(?i)^{_DID}\s+(?!and\b)[^.\n]{{1,80}}\band\s+{_DID}\s+(?:it|them|the|a|all)\b|^(?:just|already)\s+{_DID}\b"
+            rf"|\b{_DID}\b[^.\n]{{0,60}}\bin\s+this\s+(?:commit|pr|branch|change|session)\b|\bhalfway\s+(?:through|done)\b",
+        ),
+        (
+            "progress of a task",
+            r"^(?:Working|Looking|Waiting)\s+(?:on|at|for|into)\s|(?i:^\s*(?:remaining|left\s+to\s+do|still\s+open|pending"
+            r"|next\s+steps?)\s*:)|(?i:\bwe(?:'re|\s+are)\s+(?:waiting|working\s+on|about\s+to|blocked|stuck|halfway)\b)"
+            r"|(?i:\b(?:tests?|build|ci|suite|lint\w*)\s+(?:all\s+)?(?:pass(?:es)?|(?:is|are)\s+(?:green|passing))\s+(?:again|now)\b)",
+        ),
         ("progress of a task", rf"(?i)\b{_NOW}\b,?\s+(?:we|I)\s+{_DID}\b"),
         ("progress of a task", r"(?i)(?:^|[.;,]\s+|\b(?:I\s+am|I'm|we\s+are|we're|am)\s+)(?:currently|now|still)\s+(?!\w*thing\b)\w+ing\b"),
         ("progress of a task", r"(?i)\b(?:I'm|I\s+am)\s+(?:working|looking|going|about|busy|done|finished|waiting)\b"),
@@ -74,7 +89,7 @@ _PATTERNS = tuple(
         (
             "progress of a task",
             r"(?i)\b(?:one|two|three|four|five|six|few|\d{1,3})\s+(?:more\s+)?(?:files?|tests?|steps?|tasks?|items?|modules?)\s+"
-            r"(?:left|remaining|to\s+go)\b|\b(?:task|work|refactor\w*|migration|job|port)\s+is\s+(?:\w+\s+){0,2}"
+            r"(?:left|remaining|to\s+go)\s*(?:[.!,;]|$)|\b(?:the|this|my|our)\s+(?:task|work|refactor\w*|migration|job|port)\s+is\s+(?:\w+\s+){0,2}"
             r"(?:complete|completed|done|finished|underway)\b|\b(?:half|\d{1,3}\s?%)\s+(?:complete|done|finished)\b",
         ),
         ("progress of a task", r"(?i)\bnext,?\s+(?:I|we)(?:'ll|\s+will|\s+am|\s+are|\s+need|\s+have)\b|^(?:done|finished)\s+with\s"),
@@ -89,13 +104,17 @@ _PATTERNS = tuple(
             rf"(?i)\b(?:is|are|was|isn't|aren't)\s+(?:currently|temporarily|still|again|now)\s+{_BAD}\b|\bcurrently\s+{_BAD}\b",
         ),
         ("a passing failure", rf"(?i)^(?:The|Our)\s+[\w ./-]{{2,50}}\s+is\s+{_BAD}\s*[.!]?$|\b{_BAD}\b[^.\n]{{0,60}}\b{_NOW}\b"),
+        (
+            "a passing failure",
+            r"^[A-Z][\w.-]{1,20}(?:\s[\w.-]{1,20}){0,2}\s+is\s+(?:down|unreachable|offline|broken|stuck|failing)\s*[.!]?$",
+        ),
         ("a passing failure", rf"(?i)\b{_NOW}\b[^.\n]{{0,60}}\b(?:{_BAD}|fail(?:s|ed|ing)?|crash(?:es|ed)?|break(?:s)?)\b"),
         ("a passing failure", rf"(?i)\b(?:fails?|failed|failing|crash(?:es|ed)?|expired|broke|breaks)\b[^.\n]{{0,60}}\b{_NOW}\b"),
-        ("a passing failure", r"(?i)\b(?:having|suffering|there\s+is)\s+an?\s+(?:\w+\s+)?outage\b|\bisn't\s+running\s+on\s+this\b"),
-        ("a passing failure", r"(?i)\buntil\b[^.\n]{1,40}\b(?:is|are|comes?)\s+(?:back|fixed|restored|up\s+again|online)\b"),
+        ("a passing failure", r"(?i)\b(?:has|had|having|suffering|there\s+is)\s+an?\s+(?:\w+\s+)?outage\b|\bisn't\s+running\s+on\s+this\b"),
+        ("a passing failure", r"(?i)\buntil\b[^.\n]{1,40}\b(?:is|are|comes?)\s+(?:back|fixed|restored|up\s+again|online)\s*(?:[.!,;]|$)"),
         (
             "a time that passes",
-            r"(?i)\b(?:today(?!'s\s+date|\()|tonight|yesterday|tomorrow|right\s+now|just\s+now|at\s+the\s+moment|this\s+(?:morning"
+            r"(?i)\b(?:(?<!highlights )(?<!selects )(?<!means )(?<!to )today(?!'s|\()|tonight|yesterday|tomorrow|right\s+now|just\s+now|at\s+the\s+moment|this\s+(?:morning"
             r"|afternoon|evening|week|sprint)|earlier\s+in\s+this\s+(?:session|conversation)|in\s+this\s+session|so\s+far)\b",
         ),
     )

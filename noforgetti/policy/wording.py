@@ -21,7 +21,7 @@ _EARLIER = (
     r"(?:(?:system|safety|security|given|existing|previous|prior|earlier|developer)\s+){0,2}"
 )
 _ORDERS = (
-    r"(?:instructions?|prompts?|messages?|rules?|guidelines?|directives?|orders|directions|commands|constraints"
+    r"(?:instructions?|prompts?|messages?|rules?|guidelines?|guidance|directives?|orders|directions|commands|constraints"
     r"|restrictions|training|programming|context|polic(?:y|ies)|safeguards?)\b"
 )
 _DROP = r"(?:ignore|disregard|forget|override|overrule|bypass|discard|dismiss|neglect|drop|skip|violate)"
@@ -45,7 +45,8 @@ _PATTERNS = tuple(
         (
             "tells the model to drop its instructions",
             rf"\b(?:supersedes?|replaces?|overrides?|overrules?|takes?\s+precedence\s+over|cancels?)\s+"
-            rf"(?:{_EARLIER}{_ORDERS}|(?:the|your|any|all)\s+(?:system|developer)\s+(?:prompt|message|instructions?))",
+            rf"(?:(?:all\s+|any\s+|the\s+){{0,2}}(?:previous|prior|earlier|above|preceding|your|safety)\s+{_ORDERS}"
+            r"|(?:the|your|any|all)\s+(?:system|developer)\s+(?:prompt|message|instructions?))",
         ),
         (
             "tells the model to drop its instructions",
@@ -53,12 +54,29 @@ _PATTERNS = tuple(
             r"(?:las|les|le|as|toutes|todas|tutte)\s[^.\n]{0,40}(?:instruc|istruz)|(?:忽略|无视|忘记|無視)[^。\n]{0,12}"
             r"(?:指令|提示|指示|说明|规则)|игнорируй\w*\s[^.\n]{0,40}(?:инструкц|указан)",
         ),
+        (
+            "tells the model to drop its instructions",
+            rf"\b(?:stop|quit|cease)\s+(?:following|obeying)\s+{_EARLIER}{_ORDERS}|\b{_EARLIER}(?:instructions?|prompts?)\s+"
+            rf"(?:no\s+longer\s+(?:apply|count|hold)|(?:is|are)\s+no\s+longer\s+valid)|{_EARLIER}{_ORDERS}\s+(?:is|are)\s+"
+            r"(?:now\s+)?(?:void|null|revoked|cancell?ed|lifted|suspended)",
+        ),
+        (
+            "denies the model its instructions",
+            rf"\b(?:do\s+not|don't|never)\s+(?:follow|obey|respect)\s+(?:{_EARLIER}{_ORDERS}|the\s+(?:system|developer)\s+\w+)",
+        ),
         ("borrows a role", r"</?(?:system|assistant|developer)(?:[-_](?:prompt|reminder|message))?\s*>\s*\S"),
         ("borrows a role", r"</(?:system|assistant|developer|user|human|memory|instructions?|context)\s*>"),
         ("borrows a role", r"<\|(?:im_start|im_end|system|assistant|user|endoftext|start_header_id)\|?>?|\[/?INST\]"),
         ("borrows a role", r"<</?SYS>>|^\s*#{2,4}\s*(?:system|instruction|assistant)s?\s*:|\bBEGIN SYSTEM PROMPT\b"),
         ("borrows a role", r"^\W{0,4}(?-i:SYSTEM|ASSISTANT|DEVELOPER|System message|SYSTEM MESSAGE)\W{0,3}:\s"),
         ("borrows a role", r"^\W{0,4}(?:system|assistant|developer)\W{0,3}:\s*(?:you\b|ignore|new|from now)"),
+        ("borrows a role", r"^\W{0,3}\[(?:system|assistant|developer)\]|\bnew\s+system\s+(?:prompt|message)\b"),
+        ("borrows a role", r"^\W{0,4}assistant\W{0,3}:\s*(?:sure|ok(?:ay)?|yes|of\s+course|certainly|understood|I)\b"),
+        (
+            "gives the model another role",
+            r"\byour\s+(?:new|real|actual|true|only|next)\s+(?:task|goal|job|role|purpose|objective|mission|instructions?)\s+"
+            r"(?:is|are)\b|\b(?:enter|activate|switch\s+to|go\s+into)\s+(?:developer|dan|god|jailbreak|unrestricted|sudo)\s+mode",
+        ),
         (
             "gives the model another role",
             r"\byou(?:\s+are|'re)\s+now\s+(?:in\s|an?\s|the\s|my\s|dan\b|free\b|un\w+ed\b|jailbroken|no\s+longer|acting"
@@ -72,7 +90,7 @@ _PATTERNS = tuple(
         ),
         (
             "commands the model",
-            rf"\b(?:assistant|ai|model|agent|llm|chatbot|you)\s+(?:must|shall|should|will)\s+(?:always\s+|only\s+)?(?:obey\b"
+            rf"\b(?:assistant|ai|model|agent|llm|chatbot|you)\s+(?:must|shall|should|will)\s+(?:always\s+|only\s+|now\s+)?(?:obey\b"
             rf"|comply\b|never\s+refuse|not\s+refuse|answer\s+(?:every|all|any|only)|reply\s+only|respond\s+only"
             rf"|approve\s+(?:every|all|any)|reveal\s+(?:its|your)|{_DROP}\s+{_EARLIER})",
         ),
@@ -84,6 +102,45 @@ _PATTERNS = tuple(
             "commands the model",
             r"\b(?:ai|llm|language\s+model|assistant|agent)s?\s+(?:that|who|which)?\s*(?:reads?|reading|processing|sees?|seeing)"
             r"\s+(?:this|the\s+following)",
+        ),
+        (
+            "commands the model",
+            r"\bI\s+(?:hereby\s+)?(?:order|command|authori[sz]e)\s+you\b|\bif\s+you\s+are\s+an?\s+(?:ai|llm|language\s+model"
+            r"|assistant|agent|bot|chatbot)\b|\bwhen(?:ever)?\s+(?:you\s+(?:read|see|load|process)\s+this|this\s+(?:memory|note"
+            r"|text|message|entry|line|file)\s+is\s+(?:loaded|read|shown|seen|processed|injected))\b",
+        ),
+        (
+            "commands the model",
+            r"\b(?:message|note|memo|attention|notice|instructions?)\s+(?:to|for)\s+(?:(?:the|any|all)\s+)?(?:models?|assistants?"
+            r"|ai|ais|llms?|agents?|claude|gpt|chatgpt|gemini|copilot)\s*[:,!–-]",
+        ),
+        (
+            "commands the model",
+            r"\b(?:user|you)\s+(?:has|have)\s+(?:been\s+)?(?:granted|authori[sz]ed|permitted)\b[^\n]{0,60}\b(?:ignore|skip|bypass"
+            r"|override|disable)\b|\b(?:execute|run)\s+(?:the\s+following|this|these)\s+(?:commands?|code|script)\b[^.\n]{0,40}"
+            r"\bwithout\s+(?:asking|confirm|telling|question|hesitat)",
+        ),
+        (
+            "commands the model",
+            r"\b(?:respond|reply|answer)\s+only\s+with\b[^.\n]{0,60}\b(?:assistant|model|from\s+now\s+on)\b|\b(?:treat|consider"
+            r"|regard)\b[^.\n]{0,40}\b(?:as|with)\b[^.\n]{0,30}\b(?:priority|system)\s+(?:system\s+)?(?:instruction|prompt"
+            r"|message|directive|order)",
+        ),
+        (
+            "asks for secrecy from the user",
+            r"\b(?:hide|conceal|keep)\s+(?:this|it|these|that)\s+(?:\w+\s+)?from\s+(?:the|any|your)\s+(?:user|human|operator|owner"
+            r"|reviewer)|(?:^|[.;]\s+)(?:secretly|covertly)\s+\w+|\b(?:never|do\s+not|don't)\s+(?:mention|reveal|disclose|repeat)"
+            r"\s+(?:this|these)\s+(?:instructions?|notes?|messages?|rules?|prompt|memory|entry)",
+        ),
+        (
+            "asks for something private",
+            r"\b(?:reveal|print|output|repeat|show|dump|disclose)\s+(?:me\s+)?(?:the|your|any)\s+(?:hidden|full|initial|secret|entire"
+            r"|original)\s+(?:system\s+)?(?:prompt|instructions?)|\brepeat\s+(?:everything|all|the\s+text)\s+above",
+        ),
+        (
+            "asks for something private",
+            rf"\b(?:curl|wget|nc|scp|rsync)\b[^\n]{{0,80}}{_PRIVATE}|{_PRIVATE}[^\n]{{0,60}}\b(?:post|send|upload|mail|curl)\s+"
+            r"(?:it|them|this)\s+to\b",
         ),
         (
             "asks for secrecy from the user",
@@ -110,7 +167,7 @@ _PATTERNS = tuple(
 )  # fmt: skip
 _NEGATED = re.compile(r"(?:\b(?:never|not|cannot|nobody\s+may|nor)|n't)\s+(?:\w+\s+)?$", re.IGNORECASE)
 # Rules whose own words are negative; for all others a negation in front makes the sentence a warning.
-_SELF_NEGATED = frozenset({"asks for secrecy from the user"})
+_SELF_NEGATED = frozenset({"asks for secrecy from the user", "denies the model its instructions"})
 
 
 def injection(text: str) -> Refusal | None:
