@@ -8,7 +8,7 @@ def test_it(make_lab: MakeLab) -> None:
         assert "main" in pi.command("/memory status")
     assert "hello" in lab.print("-p", "another prompt").stdout
     with lab.tui() as terminal:
-        terminal.until("memory: main")
+        terminal.until("memory main")
 """
 
 from __future__ import annotations
