@@ -369,12 +369,12 @@ def test_the_full_screen_mode_shows_memory_and_reviews(lab: Lab) -> None:
     lab.model.when(is_review, proposal(LEARNED))
     with lab.tui() as terminal:
         terminal.until("memory main: 1 entry")
-        terminal.enter("/memory show ")
+        terminal.enter("/memory show")
         terminal.until(FACT)
         terminal.enter(PROMPT)
         terminal.until("learned")
         terminal.until("memory main: 2 entries")
-        terminal.enter("/memory undo ")
+        terminal.enter("/memory undo")
         terminal.until("Took back")
         assert terminal.quit() < 5
 

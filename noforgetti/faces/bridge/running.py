@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from noforgetti.faces.bridge.requests import Session
     from noforgetti.model.entry import BranchName
+from noforgetti.review.reviewer import ReviewAbortedError
     from noforgetti.model.evidence import Transcript
     from noforgetti.service.memory import Memory
     from noforgetti.service.reviews import Reviewed
@@ -119,11 +120,19 @@ class Reviews:
     def _ask_model(self, system: str, prompt: str, max_tokens: int) -> dict[str, Any]:
         timeout = float(self._memory.settings.review.timeout)
         end = time.monotonic() + timeout
-        if self._cancelled.is_set() or self._peer.closed.is_set():
-            raise HostError("The session ended before the review.")
-        return self._peer.ask(
-            "model/complete", {"system": system, "prompt": prompt, "max_tokens": max_tokens}, end - time.monotonic()
-        )
+        asked = {"system": system, "prompt": prompt, "max_tokens": max_tokens}
+        try:
+            if not self._gone:
+                return self._peer.ask("model/complete", asked, end - time.monotonic())
+        except HostError:
+            if not self._gone:
+                raise
+        # A host that ended or was killed has not failed: the review stays due at once, without a back-off.
+        raise ReviewAbortedError("The session ended before the review did.")
+
+    @property
+    def _gone(self) -> bool:
+        return self._cancelled.is_set() or self._peer.closed.is_set()
 
     def _report(self, job: Job, done: Reviewed, *, first: bool) -> None:
         if done.outcome == "applied" and done.commit is not None:
