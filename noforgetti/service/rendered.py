@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from noforgetti import __version__
+from noforgetti.store import folders
 
 if TYPE_CHECKING:
     from noforgetti.service.memory import Memory
@@ -31,9 +32,9 @@ def keep(memory: Memory, doc: dict[str, Any]) -> None:
             with open(path, encoding="utf-8") as file:
                 if file.readline() == stamp(doc["head"]):
                     return
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        folders.make(os.path.dirname(path))
         temporary = f"{path}.{os.getpid()}"
-        with open(temporary, "w", encoding="utf-8") as file:
+        with open(temporary, "w", encoding="utf-8", opener=folders.private) as file:
             file.write(stamp(doc["head"]) + json.dumps(doc))
         os.replace(temporary, path)
     except (OSError, UnicodeError):
