@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from noforgetti.faces import text
 from noforgetti.faces.bridge.wire import HostError, Peer
+from noforgetti.review.reviewer import ReviewAbortedError
 from noforgetti.service.views import change_view
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from noforgetti.faces.bridge.requests import Session
     from noforgetti.model.entry import BranchName
-from noforgetti.review.reviewer import ReviewAbortedError
     from noforgetti.model.evidence import Transcript
     from noforgetti.service.memory import Memory
     from noforgetti.service.reviews import Reviewed
