@@ -101,7 +101,7 @@ class Reviews:
             done = review(
                 memory, job.branch, transcript, by, forced=forced or number > 0, cancelled=self._cancelled.is_set
             )
-            self._report(job, done, first=number == 0)
+            self._report(memory, job, done, first=number == 0)
             if not done.more or done.outcome not in ("applied", "no-change"):
                 return
 
@@ -134,13 +134,16 @@ class Reviews:
     def _gone(self) -> bool:
         return self._cancelled.is_set() or self._peer.closed.is_set()
 
-    def _report(self, job: Job, done: Reviewed, *, first: bool) -> None:
+    def _report(self, memory: Memory, job: Job, done: Reviewed, *, first: bool) -> None:
         if done.outcome == "applied" and done.commit is not None:
             lines = [
                 line for change in done.changes for line in text.operation(change_view(change), width=_card_width())
             ]
             title = f"Memory `{job.branch}` learned ({done.commit[:12]})"
             self._peer.tell("card", {"title": title, "lines": [*lines, "take it back with /memory undo"]})
+            now = memory.snapshot(job.branch)
+            footer = text.footer(job.branch, len(now), now.characters, memory.limits.hard)
+            self._peer.tell("status", {"line": footer})
         elif done.outcome == "held":
             self._notice("warning", f"A review was held: {done.reason} {done.hint}".strip())
         elif job.manual and first:
