@@ -10,7 +10,7 @@ import re
 
 # What people write instead of a secret, and what templates put there.
 _PLACEHOLDER = re.compile(
-    r"(?i)^(?:<|\[|\{|\$[a-z_({]|%[a-z_]+%|@[a-z_]+@|\*{3}|x{4,}$|\.{3}|…|!(?:vault|secret|ref)\b)"
+    r"(?i)^(?:<|\[|\{|\$[a-z_({]|%[a-z_]+%$|@[a-z_]+@|\*{3}|x{4,}$|\.{3}|…|!(?:vault|secret|ref)\b)"
     r"|(?:change[-_]?(?:me|it|this)|place[-_]?holder|redacted|example|dummy|your[-_]|my[-_]?(?:secret|password|token)"
     r"|replace[-_]?(?:me|this)|insert[-_]|goes[-_]here|x{6,}|\*{4,}|\.{3}$|…$|not[-_]?a[-_]?(?:real|secret))"
     r"|^(?:secret|pass(?:word|wd)?|token|test|demo|sample|foo(?:bar)?|bar|baz|none|null|true|false|string|required"

@@ -27,9 +27,7 @@ _TEXT_STYLE, _EMOJI_STYLE = 0xFE0E, 0xFE0F
 _SKIN_TONES = range(0x1F3FB, 0x1F400)
 
 # Format characters that have a glyph (PropList.txt, Prepended_Concatenation_Mark).
-_VISIBLE_FORMAT = frozenset(
-    {*range(0x0600, 0x0606), 0x06DD, 0x070F, 0x0890, 0x0891, 0x08E2, 0x110BD, 0x110CD}
-)
+_VISIBLE_FORMAT = frozenset({*range(0x0600, 0x0606), 0x06DD, 0x070F, 0x0890, 0x0891, 0x08E2, 0x110BD, 0x110CD})
 # Approximates Extended_Pictographic (emoji-data.txt): the standard library does not carry the property.
 _PICTOGRAPHIC = (range(0x1F000, 0x1FB00), range(0x2190, 0x2C00), range(0x3297, 0x329A), range(0x203C, 0x204A))
 _PICTOGRAPHIC_SINGLES = frozenset({0xA9, 0xAE, 0x2122, 0x2139, 0x3030, 0x303D})
@@ -151,9 +149,7 @@ def _belongs(text: str, at: int) -> bool:
 def _joins_letters(before: int, after: int) -> bool:
     if not any(before in block for block in _JOINING):
         return False
-    virama = (
-        unicodedata.combining(chr(before)) == 9
-    )  # a joiner after a virama may end a word (Malayalam chillu)
+    virama = unicodedata.combining(chr(before)) == 9  # a joiner after a virama may end a word (Malayalam chillu)
     return virama or any(after in block for block in _JOINING)
 
 
@@ -161,12 +157,7 @@ def _joins_emoji(text: str, at: int) -> bool:
     left = at - 1
     while left > 0 and (ord(text[left]) in _SKIN_TONES or ord(text[left]) == _EMOJI_STYLE):
         left -= 1
-    return (
-        left >= 0
-        and at + 1 < len(text)
-        and _pictographic(ord(text[left]))
-        and _pictographic(ord(text[at + 1]))
-    )
+    return left >= 0 and at + 1 < len(text) and _pictographic(ord(text[left])) and _pictographic(ord(text[at + 1]))
 
 
 def _pictographic(code: int) -> bool:

@@ -34,8 +34,5 @@ def estimate_tokens(text: str) -> int:
     astral = len(text) - len(_ASTRAL.sub("", text))
     other = len(text) - ascii_count - cjk - astral
     return math.ceil(
-        ascii_count / ASCII_PER_TOKEN
-        + cjk / CJK_PER_TOKEN
-        + astral / ASTRAL_PER_TOKEN
-        + other / OTHER_PER_TOKEN
+        ascii_count / ASCII_PER_TOKEN + cjk / CJK_PER_TOKEN + astral / ASTRAL_PER_TOKEN + other / OTHER_PER_TOKEN
     )
