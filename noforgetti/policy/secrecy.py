@@ -89,7 +89,8 @@ _STEM = re.compile(
     "|密钥|令牌|パスワード|비밀번호"
 )
 _NAME = re.compile(
-    r"pass(?:word|wd|phrase|code|w[oö]rt)s?|secret[ _-]?access[ _-]?key|secrets?|tokens?|keys?|cred(?:ential)?s?"
+    r"pass(?:word|wd|phrase|code|w[oö]rt)s?|secret[ _-]?access[ _-]?key|secrets?|tokens?|keys?"
+    r"|(?<![a-z0-9])cred(?:ential)?s?(?![a-z0-9])"
     r"|(?:(?<![a-z])|(?<=_))(?:pwd|pw|pin|pat|login)|[^\W\d_a-z]{2,5}|kennwort|mot de passe|contraseña|senha"
 )
 _PASSWORD_NAME = re.compile(r"pass|pwd|pw|pin|cred|login|kennwort|contraseña|senha|пароль|密|口令|パス|비밀")

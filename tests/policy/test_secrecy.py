@@ -141,6 +141,11 @@ def test_public_key_passes() -> None:
     assert secrecy.find("Host key: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA" + b64(30)) == ()
 
 
+def test_name_of_a_secret_inside_a_digest_is_chance() -> None:
+    digest = "Yvqa8UEA+" + "CRedO/JbgU0N/iNI3MaqPrUy3EkYouOxnr9c7g0GR9rDT3F/yDLtLMJaKXzD/HKPoMpefVGfH5YSg=="
+    assert secrecy.find(f"The lock file pins sha512-{digest}.") == ()
+
+
 @pytest.mark.parametrize("rule", provider_rules.rules(), ids=lambda rule: rule.id)
 def test_provider_rule_compiles_and_has_keywords(rule: provider_rules.ProviderRule) -> None:
     assert rule.pattern.groups >= 0
