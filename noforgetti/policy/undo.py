@@ -1,8 +1,8 @@
 """Selective undo, as a comparison of three states by blob id.
 
-A commit turned `before` into `after`; the branch is at `now`. An entry that the commit touched is put back only if it is
-still exactly what the commit left. One that somebody changed since stops the whole undo: nothing is written. What the
-commit did not touch stays as it is. Undoing an undo by the same rule is redo.
+A commit turned `before` into `after`; the branch is at `now`. An entry that the commit touched is put back only if it
+is still exactly what the commit left. One that somebody changed since stops the whole undo: nothing is written. What
+the commit did not touch stays as it is. Undoing an undo by the same rule is redo.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOWHERE: Place = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """What to write: blobs to put at paths, paths to drop. `entries` are put back or taken out; `already` needed nothing."""
+    """What to write: blobs to put at paths, paths to drop. `entries` are put back or taken out, `already` are."""
 
     put: Mapping[str, BlobId]
     drop: tuple[str, ...]
@@ -91,6 +91,6 @@ def _text(snapshot: Snapshot, one: str) -> str | None:
 
 
 def size_after(now: Snapshot, texts: Mapping[str, Entry], drop: Collection[str]) -> int:
-    """Characters of the branch once paths are dropped and entries put; `texts` are the entries that are put, by path."""
+    """Characters of the branch once paths are dropped and the entries of `texts` (by path) put."""
     kept = {stored.path: stored.entry for stored in now.entries if stored.path not in drop}
     return sum(len(entry.text) for entry in {**kept, **texts}.values() if not entry.archived)

@@ -13,7 +13,7 @@ class Rule(StrEnum):
     TOO_LONG = "too-long"
     INVISIBLE = "invisible"
     FENCE = "fence"
-    SECRET = "secret"
+    SECRET = "secret"  # noqa: S105 - the name of a rule
     INJECTION = "injection"
     TRANSIENT = "transient"
     DOCUMENTED = "documented"

@@ -8,7 +8,7 @@ from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.commit import AUTHORS, CommitKind, Message
 from noforgetti.model.entry import MAIN, BranchName, CommitId, Writer
 from noforgetti.policy.names import branch_name
-from noforgetti.service.memory import Draft, Memory
+from noforgetti.service.memory import Draft, Memory, selected
 from noforgetti.store.base import BranchExists, Conflict, UnknownBranch, Unreadable
 
 
@@ -73,6 +73,8 @@ def delete(memory: Memory, name: str) -> CommitId:
         raise UnknownBranch(name)
     memory.store.delete(name, head)
     memory.state.forget_branch(name)
+    if selected(memory.places.state_of(memory.name)) == name:
+        memory.select(MAIN)
     return head
 
 

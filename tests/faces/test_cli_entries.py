@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-
 if TYPE_CHECKING:
-    from faces.conftest import CommandLine
     from pathlib import Path
+
+    from faces.conftest import CommandLine
 
 FACT = "Run pnpm check before pnpm test."
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
 import pytest
-
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from faces.conftest import CommandLine

@@ -1,4 +1,4 @@
-"""The main job end to end: real Pi, the real extension, the real bridge, real repositories; only the model is scripted."""
+"""The main job end to end: real Pi, extension, bridge and repositories; only the model is scripted."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ def is_review(body: dict[str, Any]) -> bool:
     return not body.get("tools")
 
 
-def proposal(*operations: dict[str, Any]) -> Reply:
+def proposal(*operations: dict[str, object]) -> Reply:
     """What the reviewer's model answers."""
     return Reply(json.dumps({"operations": list(operations)}))
 
 
-LEARNED = {
+FOUND = "Use pnpm instead of npm in this repository."
+LEARNED: dict[str, object] = {
     "action": "add",
-    "content": "Use pnpm instead of npm in this repository.",
+    "content": FOUND,
     "category": "preference",
     "importance": "high",
     "evidence": ["e1"],
@@ -136,7 +137,7 @@ def test_a_review_after_settling_is_one_commit_with_its_trailers(lab: Lab) -> No
     with lab.rpc() as pi:
         pi.ask(PROMPT)
         session = pi.call("get_state")["sessionId"]
-        until(lambda: texts(lab) == [LEARNED["content"]])
+        until(lambda: texts(lab) == [FOUND])
         pi.ask("what do you use here?")
         heads = [one["name"] for one in memory(lab, "branches")["branches"]]
 
@@ -146,7 +147,7 @@ def test_a_review_after_settling_is_one_commit_with_its_trailers(lab: Lab) -> No
     assert commit["trailers"]["Base"] == "none"
     assert ".." in commit["trailers"]["Window"]
     assert heads == ["main"]
-    assert LEARNED["content"] in str(lab.model.asked("what do you use here?")["messages"])
+    assert FOUND in str(lab.model.asked("what do you use here?")["messages"])
     assert len(memory(lab, "log")["commits"]) == 1
 
 
@@ -189,7 +190,7 @@ def test_a_review_that_fails_keeps_its_evidence_and_says_so(lab: Lab) -> None:
     lab.model.when(is_review, proposal(LEARNED))
     with lab.rpc("-c") as pi:
         pi.command("/memory review")
-        until(lambda: texts(lab) == [LEARNED["content"]])
+        until(lambda: texts(lab) == [FOUND])
 
 
 def test_the_slash_commands_answer(lab: Lab) -> None:
@@ -284,7 +285,7 @@ def test_a_session_that_is_not_persisted_is_reviewed_only_when_asked(lab: Lab) -
             one for one in memory(lab, "log")["commits"] if one["kind"] != "review"
         ]
         pi.command("/memory review")
-        until(lambda: LEARNED["content"] in texts(lab))
+        until(lambda: FOUND in texts(lab))
 
 
 def test_a_child_agent_neither_loads_nor_writes(lab: Lab) -> None:
@@ -317,7 +318,7 @@ def test_quitting_during_a_review_takes_two_seconds_at_most_and_the_review_stays
     lab.model.when(is_review, proposal(LEARNED))
     with lab.rpc("-c") as again:
         again.ask("go on")
-        until(lambda: texts(lab) == [LEARNED["content"]])
+        until(lambda: texts(lab) == [FOUND])
     assert [one["kind"] for one in memory(lab, "log")["commits"]] == ["review"]
 
 

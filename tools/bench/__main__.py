@@ -1,7 +1,7 @@
 """Speed and size of what is felt, as ratios within one run: `python tools/bench [--rounds N] [--scale]`.
 
 Every figure is measured beside its yardstick, in turns, on the same disk, so that a busy machine slows both. Medians are
-printed; the first tenth of each series warms up and is dropped. docs/benchmarks.md holds the figures of the last run.
+printed; the first tenth of each series warms up and is dropped. docs/benchmarks.md holds the last figures.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TEXT = "Entry {} of the benchmark: run pnpm check before pnpm test, and keep the lock file in step with it."
 ENTRIES = 20  # of the memory that is written to; the design's figures are for twenty too

@@ -1,7 +1,7 @@
 """`noforgetti show` without opening the repository: one ref file read, one cached file printed.
 
-A whole process in about twice the time of an empty one. Anything out of the ordinary (another option, a setting that
-changes discovery, a packed or missing ref, a cache of another commit) is left to the ordinary command.
+A whole process in about twice the time of an empty one. Anything out of the ordinary (another option, a settings
+file, a missing ref, a cache of another commit) is left to the ordinary command.
 """
 
 from __future__ import annotations
@@ -76,11 +76,16 @@ def _selected(state_folder: str) -> str:
 
 
 def _head(repository: str, branch: str) -> str | None:
-    """The commit in the branch's own ref file; None when it is packed, torn or not there, or the name is odd."""
+    """The commit that the branch's ref file, or the file of packed refs, names; None when it is torn or the name odd."""
     if not branch.isascii() or not branch.replace("-", "").replace("_", "").isalnum():
         return None
-    with open(f"{repository}/refs/heads/{branch}", encoding="ascii") as file:
-        head = file.read(64).rstrip("\n")
+    try:
+        with open(f"{repository}/refs/heads/{branch}", encoding="ascii") as file:
+            head = file.read(64).rstrip("\n")
+    except FileNotFoundError:
+        with open(f"{repository}/packed-refs", encoding="utf-8") as file:
+            wanted = f" refs/heads/{branch}\n"
+            head = next((line[:40] for line in file if line.endswith(wanted)), "")
     return head if len(head) == 40 and _HEX.issuperset(head) else None
 
 
