@@ -69,7 +69,7 @@ def proposed(name: str) -> str:
 def entry_id(text: str, taken: Iterable[str], draw: Callable[[int], int]) -> EntryId:
     """A new id: a slug of the text and four random base-32 characters. `draw(n)` gives a random number below n."""
     used = set(taken)
-    words = "-".join(re.findall(r"[a-z0-9]+", _ascii(text).lower()))
+    words = "-".join(re.findall(r"[a-z0-9]+", _ascii(text.casefold())))
     slug = words if len(words) <= _SLUG_LIMIT else words[: _SLUG_LIMIT + 1].rpartition("-")[0] or words[:_SLUG_LIMIT]
     while True:
         tail = "".join(_BASE32[draw(32)] for _ in range(4))

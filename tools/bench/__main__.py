@@ -1,6 +1,6 @@
 """Speed and size of what is felt, as ratios within one run: `python tools/bench [--rounds N] [--scale]`.
 
-Every figure is measured beside its yardstick, in turns, on the same disk, so that a busy machine slows both. Medians are
+Every figure is measured beside its yardstick, in turns, on the same disk: a busy machine slows both. Medians are
 printed; the first tenth of each series warms up and is dropped. docs/benchmarks.md holds the last figures.
 """
 
@@ -215,7 +215,7 @@ def sqlite(folder: Path) -> Callable[[], None]:
 
 
 def git_processes(folder: Path, environ: dict[str, str]) -> Callable[[], None]:
-    """hash-object, mktree, commit-tree, update-ref: the same commit by git's own programs, made durable by its settings."""
+    """hash-object, mktree, commit-tree, update-ref: the same commit by git's own programs, durable by its settings."""
     repository = str(folder / "plain.git")
     identity = {
         "GIT_AUTHOR_NAME": "a",

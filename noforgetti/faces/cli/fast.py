@@ -76,7 +76,7 @@ def _selected(state_folder: str) -> str:
 
 
 def _head(repository: str, branch: str) -> str | None:
-    """The commit that the branch's ref file, or the file of packed refs, names; None when it is torn or the name odd."""
+    """The commit that the branch's ref file, or the packed refs, name; None when it is torn or the name odd."""
     if not branch.isascii() or not branch.replace("-", "").replace("_", "").isalnum():
         return None
     try:
