@@ -59,25 +59,23 @@ def tools() -> Tools:
     if package is None and not use_system:
         msg = f"Node {OLDEST_NODE[0]}.{OLDEST_NODE[1]} or newer is needed to run Pi"
         raise ToolsMissingError(msg)
-    folder = CACHE / f"pi-{_fingerprint(own_node=not use_system)}"
+    folder = CACHE / f"pi-{_fingerprint()}"
     CACHE.mkdir(exist_ok=True)
     with (CACHE / "pi.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "complete").exists():
-            _install(npm, folder, own_node=not use_system)
+            _install(npm, folder)
     modules = folder / "node_modules"
     node = Path(system_node) if use_system else modules / str(package) / "bin/node"
     return Tools(node=node, modules=modules)
 
 
-def _install(npm: str, folder: Path, *, own_node: bool) -> None:
+def _install(npm: str, folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for name in ("package.json", "package-lock.json"):
         shutil.copyfile(HERE / name, folder / name)
     argv = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    if not own_node:
-        argv.append("--omit=optional")
     ran = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=110)
     if ran.returncode != 0:
         msg = f"npm could not install Pi: {ran.stderr.strip()[-500:]}"
@@ -85,9 +83,8 @@ def _install(npm: str, folder: Path, *, own_node: bool) -> None:
     (folder / "complete").touch()
 
 
-def _fingerprint(*, own_node: bool) -> str:
-    lock = (HERE / "package-lock.json").read_bytes()
-    return hashlib.sha256(lock + bytes([own_node])).hexdigest()[:12]
+def _fingerprint() -> str:
+    return hashlib.sha256((HERE / "package-lock.json").read_bytes()).hexdigest()[:12]
 
 
 def _version(node: str) -> tuple[int, int]:
