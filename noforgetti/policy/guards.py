@@ -6,16 +6,19 @@ facts that a checked-in document states are refused only for automatic writers; 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from noforgetti.policy import secrecy, wording
 from noforgetti.policy import text as forms
-from noforgetti.policy.documented import Document, documented
-from noforgetti.policy.transience import transient
 from noforgetti.policy.verdict import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from noforgetti.policy.documented import Document
+
+_JUDGED = 4_096  # verdicts kept; a memory at its hard limit has some hundreds of entries
 
 
 def check(text: str, *, limit: int, automatic: bool, documents: Iterable[Document] = ()) -> str | Refusal:
@@ -25,16 +28,26 @@ def check(text: str, *, limit: int, automatic: bool, documents: Iterable[Documen
         return form
     refusal = forms.too_long(form, limit) or secrecy.refuse(form) or wording.injection(form)
     if refusal is None and automatic:
+        from noforgetti.policy.documented import documented
+        from noforgetti.policy.transience import transient
+
         refusal = transient(form) or documented(form, documents)
     return refusal or form
 
 
+@lru_cache(maxsize=_JUDGED)
 def unsafe(text: str) -> Refusal | None:
-    """Why a stored text must not be shown to a model: somebody may have edited the store by hand. None: it may."""
+    """Why a stored text must not be shown to a model: somebody may have edited the store by hand. None: it may.
+
+    Verdicts are kept: every view judges every entry, and between two views hardly any of them changed.
+    """
     return forms.invisible(text) or forms.fence(text) or secrecy.refuse(text) or wording.injection(text)
 
 
 def warnings(text: str, documents: Iterable[Document] = ()) -> tuple[str, ...]:
     """One sentence for each reason for which an automatic writer would have been refused."""
+    from noforgetti.policy.documented import documented
+    from noforgetti.policy.transience import transient
+
     refusals = (transient(text), documented(text, documents))
     return tuple(refusal.message.replace("; nothing was written", "") for refusal in refusals if refusal)

@@ -45,7 +45,7 @@ class Finding:
 
 def examine(memory: Memory) -> list[Finding]:
     """Everything that can be said about this project's memory, worst things included. Changes nothing."""
-    found = [Finding("warning", f"setting `{one}` is unknown") for one in memory.settings.unknown()]
+    found = [Finding("warning", f"setting `{one}` is unknown") for one in memory.settings.unknown]
     if not memory.exists:
         found.append(Finding("ok", "no memory yet: the first write makes it"))
     else:

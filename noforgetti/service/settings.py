@@ -1,12 +1,10 @@
-"""Settings: one optional `config.toml`, checked whole before anything is done with it."""
+"""Settings as values. Reading a file needs a validator (`settings_file`), imported only when there is a file."""
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-from typing import Annotated, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+import os
+from dataclasses import dataclass
+from typing import Literal
 
 from noforgetti.errors import Kind, NoForgettiError
 
@@ -26,12 +24,8 @@ class BadSettings(NoForgettiError):
         )
 
 
-class _Model(BaseModel):
-    # Unknown keys are kept apart and reported: a setting of a newer version must not stop an older one.
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
-
-
-class HttpReviewer(_Model):
+@dataclass(frozen=True, slots=True)
+class HttpReviewer:
     """An OpenAI-compatible or Anthropic endpoint. The key is read from the environment variable `key_env`."""
 
     api: Literal["openai", "anthropic"] = "openai"
@@ -40,25 +34,28 @@ class HttpReviewer(_Model):
     key_env: str = ""
 
 
-class ReviewSettings(_Model):
+@dataclass(frozen=True, slots=True)
+class ReviewSettings:
     """Automatic review. `timeout` is seconds for one model call (300: the reference systems' reviewer time limit)."""
 
     enabled: bool = True
     reviewer: Reviewer = "auto"
-    command: tuple[str, ...] = Field(default=(), strict=False)
-    timeout: Annotated[int, Field(ge=1, le=3600)] = 300
+    command: tuple[str, ...] = ()
+    timeout: int = 300
     http: HttpReviewer = HttpReviewer()
 
 
-class LimitSettings(_Model):
+@dataclass(frozen=True, slots=True)
+class LimitSettings:
     """`hard` is characters of a branch; the goal and the target follow it. `entry` is characters of one entry."""
 
-    hard: Annotated[int, Field(ge=600, le=1_000_000)] = 6_000
-    entry: Annotated[int, Field(ge=80, le=100_000)] = 800
+    hard: int = 6_000
+    entry: int = 800
 
 
-class Settings(_Model):
-    """Everything a user may set; the defaults are the contract's."""
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a user may set; the defaults are the contract's. `unknown` are keys this version does not know."""
 
     worktrees: Literal["separate", "shared"] = "separate"
     submodules: Literal["separate", "shared"] = "separate"
@@ -66,34 +63,13 @@ class Settings(_Model):
     ephemeral: bool = True
     limits: LimitSettings = LimitSettings()
     review: ReviewSettings = ReviewSettings()
-
-    def unknown(self) -> tuple[str, ...]:
-        """Dotted names of the keys this version does not know, for a warning."""
-        return tuple(_unknown(self, ""))
-
-
-def _unknown(model: BaseModel, prefix: str) -> list[str]:
-    found = [prefix + key for key in model.model_extra or {}]
-    for name in type(model).model_fields:
-        value = getattr(model, name)
-        if isinstance(value, BaseModel):
-            found += _unknown(value, f"{prefix}{name}.")
-    return found
+    unknown: tuple[str, ...] = ()
 
 
 def load(path: str) -> Settings:
     """Read the settings; a file that is not there means the defaults. Raises `BadSettings`, naming key and value."""
-    try:
-        data = Path(path).read_bytes()
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.lexists(path):
         return Settings()
-    except OSError as error:
-        raise BadSettings(path, error.strerror or str(error)) from error
-    try:
-        return Settings.model_validate(tomllib.loads(data.decode("utf-8-sig")))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadSettings(path, f"it is not TOML ({error})") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise BadSettings(path, f"`{where}` is `{first['input']}`; {first['msg'].lower()}") from error
+    from noforgetti.service.settings_file import read
+
+    return read(path)

@@ -69,7 +69,7 @@ def status_view(memory: Memory, branch: str) -> Document:
     degraded += [f"entry `{one}` is hidden: its text may not be shown" for one in hidden]
     if now.format != FORMAT:
         degraded.append(f"format `{now.format}` is newer than this version writes: reading only")
-    degraded += [f"unknown setting `{one}`" for one in memory.settings.unknown()]
+    degraded += [f"unknown setting `{one}`" for one in memory.settings.unknown]
     return {
         "version": __version__,
         "project": project_view(memory),

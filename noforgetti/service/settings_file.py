@@ -1,0 +1,65 @@
+"""The settings file, checked whole before anything is done with it. Imports pydantic."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+
+from noforgetti.service.settings import BadSettings, Settings
+
+_BOUNDS = {
+    # name: least and greatest value. Below 600 characters the contract's ratios leave no room for a whole entry.
+    "limits.hard": (600, 1_000_000),
+    "limits.entry": (80, 100_000),
+    "review.timeout": (1, 3_600),
+}
+
+
+def read(path: str) -> Settings:
+    """The settings in the file. Raises `BadSettings`."""
+    try:
+        data = tomllib.loads(Path(path).read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise BadSettings(path, error.strerror or str(error)) from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BadSettings(path, f"it is not TOML ({error})") from error
+    unknown = tuple(_unknown(data, Settings, ""))
+    data.pop("unknown", None)
+    try:
+        # By way of JSON, whose strict rules know that a table is an object and a list may be a tuple.
+        settings = _ADAPTER.validate_json(json.dumps(data, default=str))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise BadSettings(path, f"`{where}` is `{first['input']}`; {first['msg'].lower()}") from error
+    for name, (least, most) in _BOUNDS.items():
+        value = _at(settings, name)
+        if not least <= value <= most:
+            raise BadSettings(path, f"`{name}` is `{value}`; it must be between {least:,} and {most:,}")
+    return replace(settings, unknown=unknown)
+
+
+def _unknown(data: dict[str, Any], kind: Any, prefix: str) -> list[str]:
+    """Dotted names of the keys this version does not know: a newer one may have written them, so they are no error."""
+    known = {field.name: field.default for field in fields(kind) if field.name != "unknown"}
+    found = [prefix + key for key in data if key not in known]
+    for name, default in known.items():
+        inner = data.get(name)
+        if is_dataclass(default) and isinstance(inner, dict):
+            found += _unknown(inner, type(default), f"{prefix}{name}.")
+    return found
+
+
+def _at(settings: Any, name: str) -> int:
+    for part in name.split("."):
+        settings = getattr(settings, part)
+    value: int = settings
+    return value
+
+
+_ADAPTER: TypeAdapter[Settings] = TypeAdapter(with_config(ConfigDict(strict=True, extra="ignore"))(Settings))
