@@ -211,9 +211,17 @@ def logged_view(logged: Logged) -> Document:
         "author": commit.author.name,
         "subject": commit.subject,
         "operations": [change_view(change) for change in logged.changes],
-        "trailers": dict(commit.trailers),
+        "trailers": _trailers(commit.trailers),
         "parents": list(commit.parents),
     }
+
+
+def _trailers(trailers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Trailers by name; the values of a repeated one are lines."""
+    found: dict[str, str] = {}
+    for key, value in trailers:
+        found[key] = f"{found[key]}\n{value}" if key in found else value
+    return found
 
 
 def undone_view(undone: Undone) -> Document:

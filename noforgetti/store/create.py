@@ -10,6 +10,7 @@ import pygit2
 
 from noforgetti.store import failpoints, folders
 from noforgetti.store.base import FORMAT, Unwritable
+from noforgetti.store.disk import sync_path
 
 _CONFIG = {
     # Nobody may throw objects away beside our writers, nor run a program of theirs on our events.
@@ -85,7 +86,7 @@ def create(path: str, root: str) -> None:
             if not os.path.isfile(os.path.join(path, "HEAD")):
                 raise
         failpoints.reach("create:renamed")
-        _sync_folder(parent)
+        sync_path(parent)
     except (OSError, pygit2.GitError) as error:
         raise Unwritable(path, getattr(error, "strerror", "") or str(error)) from error
     finally:
@@ -107,20 +108,12 @@ def _fill(folder: str, root: str) -> None:
         os.chmod(place, 0o700)
         for name in files:
             os.chmod(os.path.join(place, name), 0o600)
-            _sync_folder(os.path.join(place, name))
+            sync_path(os.path.join(place, name))
         for name in inside:
-            _sync_folder(os.path.join(place, name))
-    _sync_folder(folder)
+            sync_path(os.path.join(place, name))
+    sync_path(folder)
 
 
 def _write(path: str, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def _sync_folder(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -30,6 +30,7 @@ from noforgetti.store.base import (
     Unreadable,
     Unwritable,
 )
+from noforgetti.store.disk import sync
 from noforgetti.store.locks import WAIT, write_lock
 from noforgetti.store.objects import Objects
 from noforgetti.store.refs import Refs
@@ -349,7 +350,7 @@ class Store:
         with open(temporary, "w", encoding="ascii") as file:
             file.write(commit + "\n")
             file.flush()
-            os.fsync(file.fileno())
+            sync(file.fileno())
         os.replace(temporary, path)
 
     def _heal(self, *, always: bool = False) -> None:

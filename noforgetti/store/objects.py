@@ -18,6 +18,7 @@ from pygit2.enums import ObjectType
 
 from noforgetti.store import failpoints
 from noforgetti.store.base import Unreadable, Unwritable
+from noforgetti.store.disk import sync_path
 from noforgetti.store.redo import ObjectLog, Record
 
 if TYPE_CHECKING:
@@ -93,11 +94,7 @@ class Objects:
         files = dict.fromkeys(self.loose_path(oid) for _, oid, _ in records)
         there = [path for path in files if os.path.exists(path)]  # a packed one was synced when it was packed
         for path in (*there, *dict.fromkeys(os.path.dirname(path) for path in there), self._folder):
-            handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
+            sync_path(path)
 
     def read(self, oid: str, kind: ObjectType) -> bytes:
         """The content of an object. Raises `Unreadable` when it is missing, damaged or of another kind."""

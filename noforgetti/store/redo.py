@@ -21,6 +21,7 @@ import re
 from typing import TYPE_CHECKING
 
 from noforgetti.store.base import Unwritable
+from noforgetti.store.disk import sync, sync_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -64,7 +65,7 @@ class ObjectLog:
             if os.fstat(handle).st_size == 0:
                 data = self._header() + data
             _write(handle, data)
-            os.fdatasync(handle)
+            sync_data(handle)
         except OSError as error:
             raise Unwritable(self._path, error.strerror or str(error)) from error
         finally:
@@ -77,16 +78,16 @@ class ObjectLog:
         except OSError:
             return False
 
-    def checkpoint(self, sync: Callable[[Iterable[Record]], None]) -> None:
-        """Let `sync` make the log's objects durable in their own files, then begin anew. Skipped while one appends."""
+    def checkpoint(self, save: Callable[[Iterable[Record]], None]) -> None:
+        """Let `save` make the log's objects durable in their own files, then begin anew. Skipped while one appends."""
         with contextlib.suppress(OSError), open(self._path, "r+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            sync(_records(file.read()))
+            save(_records(file.read()))
             file.seek(0)
             file.truncate()
             file.write(self._header())
             file.flush()
-            os.fsync(file.fileno())
+            sync(file.fileno())
 
     def records(self) -> Iterator[Record]:
         """What the log holds, oldest first, without torn records. The reader checks that content fits its id."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from noforgetti.store import failpoints, folders
 from noforgetti.store.base import Busy, Conflict, Unwritable
+from noforgetti.store.disk import sync, sync_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +55,7 @@ class Refs:
             _compare(ref, old, read())
             failpoints.reach("publish:compared")
             os.write(handle, f"{new}\n".encode("ascii"))
-            os.fsync(handle)
+            sync(handle)
             self._log(ref, new, old, reason, seconds)
             failpoints.reach("publish:ref-set")
             os.rename(path + ".lock", path)
@@ -66,7 +67,7 @@ class Refs:
             raise
         finally:
             os.close(handle)
-        _sync_folder(os.path.dirname(path))
+        sync_path(os.path.dirname(path))
 
     def clear_stale(self, ref: str) -> None:
         """Remove the lock file that a dead writer left. Under the write lock it is no living writer of ours."""
@@ -116,11 +117,3 @@ class Refs:
 def _compare(ref: str, old: CommitId | None, actual: CommitId | None) -> None:
     if actual != old:
         raise Conflict(ref.rpartition("/")[2], old, actual)
-
-
-def _sync_folder(path: str) -> None:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
