@@ -195,6 +195,23 @@ def test_completion_scripts_are_printed_for_each_shell(nf: CommandLine) -> None:
         assert "_NOFORGETTI_COMPLETE" in nf("completion", shell).out
 
 
+def test_the_shell_completes_commands_and_branches(nf: CommandLine) -> None:
+    nf("add", "One fact.")
+    nf("fork", "spike")
+
+    def completed(*words: str) -> list[str]:
+        environ = {
+            "_NOFORGETTI_COMPLETE": "bash_complete",
+            "COMP_WORDS": " ".join(words),
+            "COMP_CWORD": str(len(words) - 1),
+        }
+        return [line.partition(",")[2] for line in nf.process(environ=environ).out.splitlines()]
+
+    assert completed("noforgetti", "bran") == ["branch", "branches"]
+    assert completed("noforgetti", "use", "sp") == ["spike"]
+    assert completed("noforgetti", "merge", "") == ["main", "spike"]
+
+
 def _push_entry(nf: CommandLine, path: str, data: bytes) -> None:
     """Somebody edits the memory in a clone and pushes."""
     import subprocess

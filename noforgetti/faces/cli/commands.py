@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -215,8 +216,20 @@ def fork(session: Session, name: str, revision: str | None) -> None:
     )
 
 
+def _branch_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+    """Completes a memory branch in the shell; a shell shows no error, so trouble completes nothing."""
+    from noforgetti.errors import NoForgettiError
+    from noforgetti.service.memory import open_memory
+
+    folder = context.find_root().params.get("folder") or "."
+    try:
+        return [name for name in open_memory(folder, os.environ).heads() if name.startswith(incomplete)]
+    except NoForgettiError:
+        return []
+
+
 @cli.command()
-@click.argument("name")
+@click.argument("name", shell_complete=_branch_names)
 @pass_session
 def use(session: Session, name: str) -> None:
     """Select memory branch NAME for the command line. A Pi session selects its own with `/memory use`."""
@@ -233,7 +246,7 @@ def branch() -> None:
 
 
 @branch.command("delete")
-@click.argument("name")
+@click.argument("name", shell_complete=_branch_names)
 @pass_session
 def branch_delete(session: Session, name: str) -> None:
     """Delete memory branch NAME."""
@@ -346,7 +359,7 @@ def _undone(session: Session, service: Callable[..., Undone], revision: str | No
 
 
 @cli.command()
-@click.argument("source", metavar="BRANCH")
+@click.argument("source", metavar="BRANCH", shell_complete=_branch_names)
 @click.option("--ours", "side", flag_value="ours", help="Where both changed an entry, keep the selected branch's.")
 @click.option("--theirs", "side", flag_value="theirs", help="Where both changed an entry, take BRANCH's.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")

@@ -76,6 +76,8 @@ def run(arguments: list[str]) -> int:
     """Run one command; answers the exit status. The one guard that turns errors into text."""
     from noforgetti.faces.cli import commands, hosts  # noqa: F401 - they register the commands
 
+    if "_NOFORGETTI_COMPLETE" in os.environ:  # a shell asks for completions
+        cli.main(arguments, prog_name="noforgetti", complete_var="_NOFORGETTI_COMPLETE")
     output = Output(as_json="--json" in _before_dashes(arguments))
     context: click.Context | None = None
     try:
