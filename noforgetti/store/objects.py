@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zlib
 from typing import TYPE_CHECKING
 
 import pygit2
@@ -99,8 +100,8 @@ class Objects:
     def read(self, oid: str, kind: ObjectType) -> bytes:
         """The content of an object. Raises `Unreadable` when it is missing, damaged or of another kind."""
         try:
-            found, data = self._odb.read(oid)
-        except (pygit2.GitError, OSError, KeyError, ValueError) as error:
+            found, data = self._loose(oid) or self._odb.read(oid)
+        except (pygit2.GitError, OSError, KeyError, ValueError, zlib.error) as error:
             raise Unreadable(
                 f"Object {oid[:12]} of the memory is missing or damaged.", hint="run `noforgetti doctor`"
             ) from error
@@ -148,6 +149,20 @@ class Objects:
             return 256 * len(os.listdir(os.path.join(self._folder, "17")))
         except OSError:
             return 0
+
+    def _loose(self, oid: str) -> tuple[int, bytes] | None:
+        """An object from its own file, or None when it has none. libgit2 never returns from reading a torn one."""
+        try:
+            with open(self.loose_path(oid), "rb") as file:
+                packed = file.read()
+        except FileNotFoundError:
+            return None
+        inflater = zlib.decompressobj()
+        raw = inflater.decompress(packed)
+        head, nul, data = raw.partition(b"\0")
+        if not inflater.eof or not nul or hashlib.sha1(raw, usedforsecurity=False).hexdigest() != oid:
+            raise ValueError(oid)
+        return _TYPES[head.partition(b" ")[0].decode("ascii", "replace")], data
 
     def _written(self, kind: ObjectType, data: bytes) -> None:
         for attempt in range(_ATTEMPTS):
