@@ -47,7 +47,7 @@ def holder(path: str) -> str:
     """Who signed the lock last, in words; empty when nobody did."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            pid, command, since = [*file.read(4096).rstrip("\n").split("\t"), "", ""][:3]
+            pid, command, since = [*file.readline(4096).rstrip().split("\t"), "", ""][:3]
     except OSError:
         return ""
     return f"process {pid} (`{command}`, since {since})" if pid else ""
