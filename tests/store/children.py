@@ -62,12 +62,18 @@ import sys
 from noforgetti.model.entry import Category
 from noforgetti.service import writes
 from noforgetti.service.memory import open_memory
+from noforgetti.store.base import Busy
 folder, home, me, count = sys.argv[1:]
 memory = open_memory(folder, {"NOFORGETTI_HOME": home})
 sys.stdin.readline()
 for number in range(int(count)):
     category = list(Category)[number % 6]
-    done = writes.add(memory, "main", f"Writer {me} wrote sentence {number}.", writes.Traits(category))
+    for attempt in range(20):  # a starved writer is told so and asks again
+        try:
+            done = writes.add(memory, "main", f"Writer {me} wrote sentence {number}.", writes.Traits(category))
+            break
+        except Busy:
+            print("busy", flush=True)
     assert done.outcome == "added", done
 """
 
