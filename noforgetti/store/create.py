@@ -94,6 +94,9 @@ def create(path: str, root: str) -> None:
 
 
 def _fill(folder: str, root: str) -> None:
+    from noforgetti.store.git import isolate
+
+    isolate()  # the first write of a process comes here before any store is opened
     repository = pygit2.init_repository(folder, bare=True, initial_head="main")
     settings = repository.config
     for key, value in _CONFIG.items():
