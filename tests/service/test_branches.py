@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 GOOD = ["a", "main2", "Experiment", "0-day", "a_b-c", "a" * 63, "com10", "nullable"]
 BAD = [
-    "", "-f", "--help", "_a", "a/b", "a.b", "a.lock", "..", "HEAD", "head", "con", "NUL", "com1", "LPT9", "a b", "a\n", "a\0b",
-    "é", "ａ", "a" * 64, "refs/heads/main",
-    "a~1", "a^", "a:b", "@{-1}", "a\u202eb", "\ud800",
+    "", "-f", "--help", "_a", "a/b", "a.b", "a.lock", "..", "HEAD", "head", "con", "NUL", "com1", "LPT9", "a b", "a\n",
+    "a\0b", "é", "ａ", "a" * 64, "refs/heads/main", "a~1", "a^", "a:b", "@{-1}", "a\u202eb", "\ud800",
 ]  # fmt: skip
 
 
