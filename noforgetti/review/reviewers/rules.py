@@ -27,6 +27,7 @@ _SHORTEST = 8  # characters of a statement worth keeping: "Use tabs" has eight
 _SHORTEST_CJK = 4
 _LONGEST_NAME = 40  # characters of the X and Y in "use X instead of Y"; more is a clause, not a name
 _REDACTED = re.compile(r"\[redacted\b", re.IGNORECASE)  # what `policy.secrecy` leaves in a secret's place
+_GAP = re.compile(r"[\s,;–—-]+(?=[.!]+$)|\s+(?=[.,;:!])")  # what taking words out leaves before a mark: `npm, .`
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s+")
 _SKIP = re.compile(
     r"^(?:(?:no|nope|wrong|actually|sorry|wait|hey|hi|well|ok(?:ay)?|please|also|and|but|so|correction|btw|yes"
@@ -143,7 +144,8 @@ def _stripped(sentence: str) -> str:
     if text == sentence:
         text = signals.FOREIGN.sub("", sentence, count=1)
     text = signals.FROM_NOW_ON.sub(" ", text, count=1)
-    text = re.sub(r"\s+(?=[.,;:!])", "", " ".join(text.split())) if text != sentence else text
+    if text != sentence:
+        text = _GAP.sub("", " ".join(text.split()))
     return _SKIP.sub("", text).strip(" ,;–—-")
 
 
