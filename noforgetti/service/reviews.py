@@ -140,9 +140,10 @@ def _admitted(
     before = states(base)
     after = apply(before, result.operations, now=memory.stamp())
     changes = diff(before, after)
+    more = _more(transcript, result.window)
     if not changes:
         note(memory, branch, result.window, base.commit)
-        return Reviewed("no-change", branch, result=result), Settlement.SUCCESS
+        return Reviewed("no-change", branch, result=result, more=more), Settlement.SUCCESS
     draft = Draft(_edits(base, changes), _message(base, changes, result), Writer.REVIEW, author=_author(result))
     memory.prepare()
     try:
@@ -150,7 +151,6 @@ def _admitted(
     except Conflict as moved:
         # The evidence stays due at once: nothing is wrong with the reviewer.
         return Reviewed("stale", branch, result=result, reason=moved.message), Settlement.CANCELLED
-    more = _more(transcript, result.window)
     return Reviewed("applied", branch, commit, changes, result, more=more), Settlement.SUCCESS
 
 
