@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import time
 from typing import TYPE_CHECKING, Any
@@ -95,7 +96,7 @@ def _token() -> str:
 
 def _alive(token: str) -> bool:
     pid, born, *rest = token.split(".") if token.count(".") > 2 else ("", "")
-    if not pid.isdigit() or ".".join(rest).rpartition(".")[0].rstrip(".") != os.uname().nodename:
+    if not re.fullmatch("[0-9]{1,9}", pid) or ".".join(rest).rpartition(".")[0].rstrip(".") != os.uname().nodename:
         return True  # another machine's process: only its lease can tell
     try:
         os.kill(int(pid), 0)

@@ -6,6 +6,7 @@ reviews that changed something are in the repository. A file that is no database
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sqlite3
@@ -57,11 +58,20 @@ class State:
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
+            with _alone(self.folder):
+                return self._anew()
+
+    def _anew(self) -> sqlite3.Connection:
+        try:
+            return self._connect(self._path)  # somebody else may have begun it anew while we waited
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
             aside = f"{self._path}.damaged-{int(time.time())}"
-            os.replace(self._path, aside)
-            for tail in ("-wal", "-shm"):
+            for tail in ("-wal", "-shm"):  # before the file: whoever finds no file begins its own
                 if os.path.exists(self._path + tail):
                     os.unlink(self._path + tail)
+            os.replace(self._path, aside)
             self._db = self._connect(self._path)
         aside = os.path.basename(aside)
         self.trace("warning", f"the state database was damaged; it was set aside as `{aside}` and begun anew")
@@ -75,6 +85,7 @@ class State:
             db.execute("pragma journal_mode=wal")
             db.execute("pragma synchronous=normal")
             db.executescript(_SCHEMA)
+            _whole(db)
         except sqlite3.DatabaseError:
             db.close()
             raise
@@ -94,11 +105,7 @@ class State:
     def cadence(self, branch: str) -> dict[str, Any] | None:
         """The stored review schedule of a branch, or None; a torn one comes back unreadable."""
         row = self._db.execute("select value from cadence where branch = ?", (branch,)).fetchone()
-        try:
-            read = json.loads(row[0]) if row else None
-        except ValueError:
-            read = _UNREADABLE
-        return read if read is None or isinstance(read, dict) else _UNREADABLE
+        return (_object(row[0]) or _UNREADABLE) if row else None
 
     def put_cadence(self, branch: str, value: dict[str, Any]) -> None:
         """Store the review schedule of a branch."""
@@ -107,10 +114,8 @@ class State:
     def chain(self, branch: str) -> tuple[str, dict[str, str]]:
         """The head up to which the branch's trailers were read, and the positions found: session to `item[+offset]`."""
         row = self._db.execute("select head, value from chain where branch = ?", (branch,)).fetchone()
-        try:
-            return (row[0], json.loads(row[1])) if row else ("", {})
-        except ValueError:
-            return "", {}
+        found = _object(row[1]) if row else None
+        return (row[0], found) if found is not None else ("", {})
 
     def put_chain(self, branch: str, head: str, found: dict[str, str]) -> None:
         """Remember what the trailers up to `head` say."""
@@ -156,7 +161,7 @@ class State:
             "select time, reviewer, outcome, value from account where branch = ? order by id desc limit 1",
             (branch,),
         ).fetchone()
-        return {"time": row[0], "reviewer": row[1], "outcome": row[2], **json.loads(row[3])} if row else None
+        return {"time": row[0], "reviewer": row[1], "outcome": row[2], **(_object(row[3]) or {})} if row else None
 
     def trace(self, level: str, text: str) -> None:
         """Leave a trace that `status` shows."""
@@ -171,6 +176,33 @@ class State:
     def close(self) -> None:
         """Close the database."""
         self._db.close()
+
+
+@contextmanager
+def _alone(folder: str) -> Iterator[None]:
+    """Of several processes that meet the same damage, one mends it at a time."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _whole(db: sqlite3.Connection) -> None:
+    """SQLite notices a torn page when it reads it: better at the start than in the middle of a review."""
+    found = db.execute("pragma quick_check(1)").fetchone()
+    if found != ("ok",):
+        raise sqlite3.DatabaseError(str(found))
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    """The JSON object in a column, or None when it holds something else."""
+    try:
+        read = json.loads(text)
+    except (TypeError, ValueError):
+        return None
+    return read if isinstance(read, dict) else None
 
 
 def _now() -> str:
