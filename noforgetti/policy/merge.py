@@ -48,11 +48,7 @@ class Conflicted:
 def merge(base: Snapshot, ours: Snapshot, theirs: Snapshot, *, prefer: Side | None = None) -> Merged | Conflicted:
     """What our side has to take over so that it holds the changes of both."""
     was, mine, other = places(base), places(ours), places(theirs)
-    put: dict[str, BlobId] = {}
-    drop: list[str] = []
-    entries, conflicts = [], []
-    texts = {entry.text for entry in ours}
-    words = {str(entry.id): entry.text for entry in theirs}
+    taken, conflicts = [], []
     for one in {**mine, **other}:
         before, here, there = was.get(one, _NOWHERE), mine.get(one, _NOWHERE), other.get(one, _NOWHERE)
         if there in (before, here):
@@ -61,12 +57,28 @@ def merge(base: Snapshot, ours: Snapshot, theirs: Snapshot, *, prefer: Side | No
             conflicts.append(one)
             if prefer is not Side.THEIRS:
                 continue
-        if not here and words.get(one) in texts:
+        taken.append(one)
+    if conflicts and prefer is None:
+        return Conflicted(tuple(conflicts))
+    return _taking(taken, ours, theirs, tuple(conflicts))
+
+
+def _taking(taken: list[str], ours: Snapshot, theirs: Snapshot, conflicts: tuple[str, ...]) -> Merged:
+    mine, other = places(ours), places(theirs)
+    put: dict[str, BlobId] = {}
+    drop: list[str] = []
+    entries = []
+    # Only what stays here can stand for an entry of theirs: a twin that they removed is about to go.
+    staying = {entry.text for entry in ours if str(entry.id) not in taken}
+    words = {str(entry.id): entry.text for entry in theirs}
+    for one in taken:
+        here, there = mine.get(one, _NOWHERE), other.get(one, _NOWHERE)
+        if words.get(one) in staying:
+            there = _NOWHERE
+        if here == there:
             continue
         entries.append(one)
         kept = {path for path, _ in there}
         drop += [path for path, _ in here if path not in kept]
         put.update(dict(there - here))
-    if conflicts and prefer is None:
-        return Conflicted(tuple(conflicts))
-    return Merged(put, tuple(drop), tuple(entries), tuple(conflicts))
+    return Merged(put, tuple(drop), tuple(entries), conflicts)
