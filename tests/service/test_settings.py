@@ -1,0 +1,182 @@
+"""The one settings file: every key, and what becomes of values that cannot be meant."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from store.builders import opened
+
+from noforgetti.model.entry import MAIN
+from noforgetti.policy.capacity import Limits
+from noforgetti.service.settings import BadSettings, Settings, load
+from noforgetti.service.views import status_view
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ALL = """
+worktrees = "shared"
+submodules = "shared"
+injection = "context"
+ephemeral = false
+
+[limits]
+hard = 12000
+entry = 1000
+
+[review]
+enabled = false
+reviewer = "command"
+command = ["pi", "-p"]
+timeout = 60
+
+[review.http]
+api = "anthropic"
+url = "http://127.0.0.1:1/v1"
+model = "small"
+key_env = "SOME_KEY"
+"""
+
+
+def written(tmp_path: Path, text: str | bytes) -> str:
+    file = tmp_path / "config.toml"
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return str(file)
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+    assert load(str(tmp_path / "none.toml")) == load(str(tmp_path / "no" / "folder")) == Settings()
+    assert load(written(tmp_path, "")) == Settings()
+
+
+def test_every_key_is_read(tmp_path: Path) -> None:
+    assert asdict(load(written(tmp_path, ALL))) == {
+        "worktrees": "shared",
+        "submodules": "shared",
+        "injection": "context",
+        "ephemeral": False,
+        "limits": {"hard": 12_000, "entry": 1_000},
+        "review": {
+            "enabled": False,
+            "reviewer": "command",
+            "command": ("pi", "-p"),
+            "timeout": 60,
+            "http": {
+                "api": "anthropic",
+                "url": "http://127.0.0.1:1/v1",
+                "model": "small",
+                "key_env": "SOME_KEY",
+            },
+        },
+        "unknown": (),
+    }
+
+
+def test_the_example_above_leaves_no_key_at_its_default(tmp_path: Path) -> None:
+    def leaves(value: Any, path: str = "") -> dict[str, Any]:
+        if isinstance(value, dict):
+            return {key: leaf for name, one in value.items() for key, leaf in leaves(one, f"{path}.{name}").items()}
+        return {path: value}
+
+    read, defaults = leaves(asdict(load(written(tmp_path, ALL)))), leaves(asdict(Settings()))
+    assert [key for key, value in read.items() if value == defaults[key]] == [".unknown"]
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('worktrees = "both"', "`worktrees` is `both`"),
+        ("submodules = true", "`submodules` is `True`"),
+        ('injection = "prompt"', "`injection` is `prompt`"),
+        ('ephemeral = "yes"', "`ephemeral` is `yes`"),
+        ("ephemeral = 1", "`ephemeral` is `1`"),
+        ("limits = 7", "`limits` is `7`"),
+        ("limits.hard = 599", "`limits.hard` is `599`"),
+        ("limits.hard = 1000001", "`limits.hard` is `1000001`"),
+        ("limits.hard = 6000.0", "`limits.hard` is `6000.0`"),
+        ('limits.hard = "6000"', "`limits.hard` is `6000`"),
+        ("limits.hard = true", "`limits.hard` is `True`"),
+        ("limits.entry = 79", "`limits.entry` is `79`"),
+        ("limits.entry = 100001", "`limits.entry` is `100001`"),
+        ('review.enabled = "no"', "`review.enabled` is `no`"),
+        ('review.reviewer = "gpt"', "`review.reviewer` is `gpt`"),
+        ('review.command = "pi -p"', "`review.command` is `pi -p`"),
+        ('review.command = ["pi", 7]', "`review.command.1` is `7`"),
+        ("review.timeout = 0", "`review.timeout` is `0`"),
+        ("review.timeout = 3601", "`review.timeout` is `3601`"),
+        ('review.http.api = "other"', "`review.http.api` is `other`"),
+        ("review.http.model = 5", "`review.http.model` is `5`"),
+    ],
+)
+def test_a_value_that_cannot_be_meant_is_named(tmp_path: Path, text: str, named: str) -> None:
+    with pytest.raises(BadSettings) as caught:
+        load(written(tmp_path, text))
+
+    assert named in caught.value.message
+    assert caught.value.message.endswith("Nothing was done.")
+    assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "text", ["worktrees", "a = 1\na = 2", "[review", b"\xff\xfe", b"\x00", "x = 2026-99-99", "[limits]\nhard = 1_"]
+)
+def test_a_file_that_is_no_toml_is_named_with_its_place(tmp_path: Path, text: str | bytes) -> None:
+    path = written(tmp_path, text)
+
+    with pytest.raises(BadSettings, match="it is not TOML") as caught:
+        load(path)
+
+    assert f"`{path}`" in caught.value.message
+
+
+def test_a_folder_in_the_files_place_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadSettings, match="cannot be used: Is a directory"):
+        load(str(tmp_path))
+
+
+@pytest.mark.parametrize("text", ["\ufeff" + ALL, ALL.replace("\n", "\r\n")])
+def test_what_editors_of_windows_write_is_read(tmp_path: Path, text: str) -> None:
+    assert load(written(tmp_path, text)).limits.hard == 12_000
+
+
+def test_unknown_keys_are_reported_and_otherwise_ignored(project: Path, home: Path) -> None:
+    memory = opened(
+        project,
+        home,
+        config="colour = 1\nreview.depth = 2\nreview.http.retries = 3\nlimits.soft = 4\n[future]\nx = 1\n",
+    )
+
+    assert memory.settings.unknown == ("colour", "future", "limits.soft", "review.depth", "review.http.retries")
+    assert status_view(memory, MAIN)["degraded"] == [
+        "unknown setting `colour`",
+        "unknown setting `future`",
+        "unknown setting `limits.soft`",
+        "unknown setting `review.depth`",
+        "unknown setting `review.http.retries`",
+    ]
+    memory.close()
+
+
+@pytest.mark.parametrize(
+    ("hard", "limits"),
+    [
+        (6_000, Limits(entry=800, goal=4_000, target=4_500, hard=6_000)),
+        (600, Limits(entry=600, goal=400, target=450, hard=600)),
+        (1_001, Limits(entry=800, goal=667, target=750, hard=1_001)),
+        (1_000_000, Limits(entry=800, goal=666_666, target=750_000, hard=1_000_000)),
+    ],
+)
+def test_goal_and_target_follow_the_hard_limit(project: Path, home: Path, hard: int, limits: Limits) -> None:
+    memory = opened(project, home, config=f"limits.hard = {hard}")
+
+    assert memory.limits == limits
+    memory.close()
+
+
+def test_an_entry_is_never_longer_than_the_memory(project: Path, home: Path) -> None:
+    memory = opened(project, home, config="limits.hard = 1000\nlimits.entry = 5000")
+
+    assert memory.limits.entry == 1_000
+    memory.close()
