@@ -11,6 +11,7 @@ import calendar
 import os
 import re
 import time
+from collections import deque
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 HEADS = "refs/heads/"
 RESCUE = "refs/noforgetti/rescue/"
+_NEAR = 1_000  # commits that are looked at one by one, some 20 ms, before libgit2 walks the rest
 _SNAPSHOTS = 64  # snapshots kept in memory by commit id
 _HEX = re.compile(r"[0-9a-f]{40}")
 
@@ -136,9 +138,27 @@ class Store:
         if head is None:
             return False
         try:
-            return head == commit or self._repo.descendant_of(head, commit)
-        except (pygit2.GitError, KeyError, ValueError):
+            near = self._near(head, commit)
+            return self._repo.descendant_of(head, commit) if near is None else near
+        except (pygit2.GitError, KeyError, ValueError, Unreadable):
             return False
+
+    def _near(self, head: CommitId, commit: CommitId) -> bool | None:
+        """Whether `commit` is among the newest ancestors; None when they do not tell.
+
+        Nearly every question is about the last few commits, and libgit2 would not return from a torn one among them.
+        """
+        seen, waiting = {head}, deque([head])
+        while waiting:
+            one = waiting.popleft()
+            if one == commit:
+                return True
+            if len(seen) > _NEAR:
+                return None
+            fresh = [parent for parent in self.commit(one).parents if parent not in seen]
+            seen.update(fresh)
+            waiting.extend(fresh)
+        return False
 
     def merge_base(self, one: CommitId | None, other: CommitId) -> CommitId | None:
         """The newest commit that both histories hold; None when they share none."""
@@ -156,11 +176,21 @@ class Store:
         """The commits whose id starts with `prefix` (4 to 40 hex digits): none, one, or two to say "several"."""
         if not re.fullmatch(r"[0-9a-f]{4,40}", prefix):
             return []
+        found = [CommitId(oid) for oid in self._objects.with_prefix(prefix) if self._may_be_commit(oid)]
+        if found or len(prefix) == 40:
+            return found[:2]
         try:
-            found = self._repo.get(prefix)
+            packed: object = self._repo.get(prefix)
         except ValueError:  # ambiguous: libgit2 does not list them, and a list of two says all a caller needs
             return [CommitId(prefix), CommitId(prefix)]
-        return [CommitId(str(found.id))] if isinstance(found, pygit2.Commit) else []
+        return [CommitId(str(packed.id))] if isinstance(packed, pygit2.Commit) else []
+
+    def _may_be_commit(self, oid: str) -> bool:
+        """False for an object of another kind. A torn one may be a commit: reading it will say so."""
+        try:
+            return self._objects.kind(oid) is ObjectType.COMMIT
+        except Unreadable:
+            return self._objects.has_file(oid)
 
     def read_file(self, commit: CommitId, path: str) -> bytes | None:
         """The bytes of a file of the tree, or None when it is not there. Raises `Unreadable`."""

@@ -15,17 +15,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from noforgetti.store.base import Busy, Unwritable
+from noforgetti.store.folders import private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WAIT = 5.0  # seconds; the reference system's lock wait
-_FIRST_PAUSE = 0.0005  # seconds; a publish under the lock takes about 1 ms
-_LONGEST_PAUSE = 0.010
-# A holder that writes on and on frees the lock for about 1 ms between two writes and takes it again itself while others
-# sleep. Eight of them on two busy cores kept one waiting past 5 s; who looks more often than that gets in.
-_STARVING = 0.5  # seconds
-_STARVING_PAUSE = 0.0002
+_PAUSE = 0.001  # seconds between looks of a waiter; a publish under the lock takes about 1 ms
+_TURN = 0.003  # seconds for which a writer lets others go first: three looks of a waiter
 
 
 @contextmanager
@@ -41,6 +38,7 @@ def write_lock(path: str, *, wait: float = WAIT) -> Iterator[None]:
         yield
     finally:
         os.close(handle)  # frees the lock
+        _give_way(path)
 
 
 def holder(path: str) -> str:
@@ -54,20 +52,38 @@ def holder(path: str) -> str:
 
 
 def _acquire(handle: int, path: str, wait: float) -> None:
-    start, pause = time.monotonic(), _FIRST_PAUSE
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EINTR):
-                raise Unwritable(path, error.strerror or str(error)) from error
-        else:
-            return
-        waited = time.monotonic() - start
-        if waited > wait:
-            raise Busy("the write lock", holder(path), waited)
-        time.sleep(min(pause, wait))
-        pause = _STARVING_PAUSE if waited > _STARVING else min(pause * 1.5, _LONGEST_PAUSE)
+    if _taken(handle, path):
+        return
+    start = time.monotonic()
+    with open(path + ".waiting", "wb", opener=private) as waiting:
+        fcntl.flock(waiting, fcntl.LOCK_SH)  # tells who holds the lock that somebody waits; freed with the file
+        while not _taken(handle, path):
+            waited = time.monotonic() - start
+            if waited > wait:
+                raise Busy("the write lock", holder(path), waited)
+            time.sleep(_PAUSE)
+
+
+def _taken(handle: int, path: str) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES, errno.EINTR):
+            return False
+        raise Unwritable(path, error.strerror or str(error)) from error
+    return True
+
+
+def _give_way(path: str) -> None:
+    """Pause while others wait. A writer that writes on and on would take the lock again before anybody has woken up;
+    eight of them on two busy cores kept one waiting for more than `WAIT`."""
+    try:
+        with open(path + ".waiting", "r+b") as waiting:
+            fcntl.flock(waiting, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        time.sleep(_TURN)
+    except OSError:
+        return  # nobody ever waited, or the folder is gone
 
 
 def _sign(handle: int) -> None:

@@ -99,17 +99,38 @@ class Objects:
 
     def read(self, oid: str, kind: ObjectType) -> bytes:
         """The content of an object. Raises `Unreadable` when it is missing, damaged or of another kind."""
-        try:
-            found, data = self._loose(oid) or self._odb.read(oid)
-        except (pygit2.GitError, OSError, KeyError, ValueError, zlib.error) as error:
-            raise Unreadable(
-                f"Object {oid[:12]} of the memory is missing or damaged.", hint="run `noforgetti doctor`"
-            ) from error
+        found, data = self._any(oid)
         if found != kind:
             raise Unreadable(
                 f"Object {oid[:12]} of the memory is no {kind.name.lower()}.", hint="run `noforgetti doctor`"
             )
         return data
+
+    def kind(self, oid: str) -> ObjectType:
+        """What sort of object it is. Raises `Unreadable`."""
+        return ObjectType(self._any(oid)[0])
+
+    def has_file(self, oid: str) -> bool:
+        """True when the object lies in a file of its own, readable or not."""
+        return os.path.exists(self.loose_path(oid))
+
+    def _any(self, oid: str) -> tuple[int, bytes]:
+        try:
+            return self._loose(oid) or self._odb.read(oid)
+        except (pygit2.GitError, OSError, KeyError, ValueError, zlib.error) as error:
+            raise Unreadable(
+                f"Object {oid[:12]} of the memory is missing or damaged.", hint="run `noforgetti doctor`"
+            ) from error
+
+    def with_prefix(self, prefix: str) -> list[str]:
+        """The ids that begin so, of objects with a file of their own; a whole id also when it is packed."""
+        if len(prefix) == 40:
+            return [prefix]
+        try:
+            names = os.listdir(os.path.join(self._folder, prefix[:2]))
+        except OSError:
+            return []
+        return [prefix[:2] + name for name in names if name.startswith(prefix[2:]) and len(name) == 38]
 
     def tree(self, oid: str) -> list[TreeItem]:
         """The items of a tree as they are stored, whatever their names."""
