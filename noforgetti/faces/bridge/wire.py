@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import select
 import threading
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 UNKNOWN_METHOD, BAD_PARAMS, BAD_LINE, FAULT = -32601, -32602, -32700, -32603
 EXPECTED, UNAVAILABLE = -32000, -32001
 LONGEST = 64 * 1024 * 1024  # bytes of one line: a whole session of megabyte turns fits; more is not a request
+_PIECE = 4_096  # bytes; a pipe that says it takes some takes as many without blocking (PIPE_BUF)
+_DEAF = 0.5  # seconds that a host which hung up may leave an answer unread
 
 Message = dict[str, Any]
 
@@ -40,6 +43,7 @@ class Peer:
     def __init__(self, reading: int, writing: int) -> None:
         self._reading, self._writing = reading, writing
         self._sending = threading.Lock()
+        self._deaf = False
         self._numbers = itertools.count(1)
         self._waiting: dict[int, Future[Any]] = {}
         self.closed = threading.Event()
@@ -50,10 +54,19 @@ class Peer:
         with self._sending:
             try:
                 view = memoryview(line)
-                while view:
-                    view = view[os.write(self._writing, view) :]
+                while view and self._readable_there():
+                    view = view[os.write(self._writing, view[:_PIECE]) :]
             except OSError:
                 self.closed.set()
+
+    def _readable_there(self) -> bool:
+        """Wait until the host takes more. One that hung up and does not read is not waited for: a write that blocks
+        would keep the process for ever."""
+        while not self._deaf:
+            if select.select((), (self._writing,), (), _DEAF)[1]:
+                return True
+            self._deaf = self.closed.is_set()
+        return False
 
     def answer(self, number: Any, result: Message) -> None:
         """Answer a request of the host."""
