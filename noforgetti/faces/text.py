@@ -82,7 +82,8 @@ def entry_list(doc: Document) -> str:
     for number, entry in enumerate(doc["entries"], 1):
         mark = "" if entry["assessed"] else "?"
         pinned = ", pinned" if entry["pinned"] else ""
-        lines.append(f"{number}. [{entry['importance']}{mark}{pinned}] `{entry['id']}` {clean(entry['text'])}")
+        body = clean(entry["text"]).replace("\n", "\n   ")  # no line of a text may pass for an entry
+        lines.append(f"{number}. [{entry['importance']}{mark}{pinned}] `{entry['id']}` {body}")
     return "\n".join(lines)
 
 

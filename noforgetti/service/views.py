@@ -261,7 +261,8 @@ def merged_view(merged: MergeResult) -> Document:
     refusal = merged.refusal
     reason = refusal.message if refusal else None
     if merged.outcome == "halted" and not refusal:
-        reason = f"Both branches changed {len(merged.conflicts)} entries. Nothing was written."
+        many = len(merged.conflicts)
+        reason = f"Both branches changed {many} {'entry' if many == 1 else 'entries'}. Nothing was written."
     return {
         "outcome": merged.outcome,
         "branch": merged.branch,
