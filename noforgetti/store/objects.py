@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _TYPES = {"blob": ObjectType.BLOB, "tree": ObjectType.TREE, "commit": ObjectType.COMMIT}
 _TYPE_NAMES = {ObjectType.BLOB: b"blob", ObjectType.TREE: b"tree", ObjectType.COMMIT: b"commit"}
+_LOGGED = 32_768  # bytes; a larger object (the tree of 500 entries) is synced in its own file: the log is to stay short
 _COMPRESSION = 1  # zlib level; entries are some 200 bytes, where level 1 and 9 differ by nothing one could measure
 _ATTEMPTS = 5  # `git gc` beside us removes a folder of objects the moment it is empty, so also just before our rename
 _DIRECTORY = 0o40000
@@ -70,7 +71,10 @@ class Objects:
     def flush(self) -> None:
         """Make everything written so far durable. Raises `Unwritable`."""
         failpoints.reach("write:before-sync")
-        self._log.append(self._pending)
+        large = [record for record in self._pending if len(record[2]) > _LOGGED]
+        if large:
+            self._sync(large)
+        self._log.append(record for record in self._pending if len(record[2]) <= _LOGGED)
         self._pending.clear()
         failpoints.reach("write:after-sync")
         if self._log.due():
