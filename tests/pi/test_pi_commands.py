@@ -54,13 +54,6 @@ def test_a_refusal_shows_its_sentence_and_its_hint(fake_lab: Lab, bridge: FakeBr
         assert pi.command("/memory fork ..") == "No branch was made.\nHint: choose another name"
 
 
-def test_consolidation_has_a_command_of_its_own(fake_lab: Lab, bridge: FakeBridge) -> None:
-    with fake_lab.rpc() as pi:
-        pi.command("/memory-consolidate")
-
-    assert bridge.asked("command")[0]["line"] == "consolidate"
-
-
 def test_the_footer_shows_the_selected_branch(fake_lab: Lab, bridge: FakeBridge) -> None:
     with fake_lab.rpc() as pi:
         pi.command("/memory use spike")

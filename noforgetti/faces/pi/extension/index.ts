@@ -44,13 +44,9 @@ export default async function (pi: ExtensionAPI): Promise<void> {
 	pi.on("agent_settled", (event, ctx) => memory?.settled(event.aborted, ctx));
 
 	pi.registerCommand("memory", {
-		description: "Project memory: status, show, branches, fork, use, undo, review, search, log, diff, merge",
+		description: "Project memory: status, show, branches, fork, use, undo, redo, review, log, diff, merge",
 		getArgumentCompletions: (prefix) => memory?.complete(prefix) ?? null,
 		handler: async (args, ctx) => memory?.command(args, ctx),
-	});
-	pi.registerCommand("memory-consolidate", {
-		description: "Review the whole project memory and tidy it",
-		handler: async (args, ctx) => memory?.command(`consolidate ${args}`, ctx),
 	});
 }
 
