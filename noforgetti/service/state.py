@@ -6,6 +6,7 @@ reviews that changed something are in the repository. A file that is no database
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -78,8 +79,8 @@ class State:
         return self._db
 
     def _connect(self, path: str) -> sqlite3.Connection:
-        if path == self._path:  # SQLite's own mode would be 0644; its other files take over what this one has
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        if path == self._path:
+            _made(path)
         db = sqlite3.connect(path, isolation_level=None, timeout=_BUSY / 1000)
         try:
             db.execute("pragma journal_mode=wal")
@@ -176,6 +177,19 @@ class State:
     def close(self) -> None:
         """Close the database."""
         self._db.close()
+
+
+def _made(path: str) -> None:
+    """Make the file if it is missing: SQLite's own mode would be 0644, and its other files take over what this has.
+
+    A file that is there is never opened: closing it would drop the locks of this process's other connections, and
+    the next process to leave would delete the journal under them.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from None
 
 
 @contextmanager

@@ -141,6 +141,31 @@ def test_processes_that_meet_a_damaged_database_together_agree_on_one_new_one(fo
     state.close()
 
 
+COMES_AND_GOES = """
+import sys
+from noforgetti.service.state import State
+state = State(sys.argv[1])
+print(state.cadence("main"), state.cadence("trial"))
+state.close()
+"""
+
+
+def test_what_one_process_writes_over_two_connections_is_seen_by_those_that_come_and_go(folder: Path) -> None:
+    first = State(str(folder))
+    first.put_cadence("main", {"turns": 1})
+    second = State(str(folder))
+    seen = []
+    for number in (1, 2, 3):
+        (first if number % 2 else second).put_cadence("main", {"turns": number})
+        second.put_cadence("trial", {"turns": number})
+        child = python(COMES_AND_GOES, str(folder), stdout=-1)
+        seen.append(child.communicate(timeout=60)[0].decode().strip())
+
+    assert seen == [f"{{'turns': {number}}} {{'turns': {number}}}" for number in (1, 2, 3)]
+    first.close()
+    second.close()
+
+
 def a_file_instead_of_the_folder(folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_text("no folder")
