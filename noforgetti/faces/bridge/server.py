@@ -176,6 +176,8 @@ class Server:
                 "notices": notices,
             }
         shown, level = answer.text, answer.level
+        if answer.review:
+            self.memory.prepare()  # so that `status` shows how it went, in a new project too
         if answer.review and not self.reviews.start(Job(command.session, branch, 0, forced=True, manual=True)):
             shown, level = "A review is running already.", "warning"
         chosen = answer.branch or branch
