@@ -90,12 +90,12 @@ def entry_list(doc: Document) -> str:
 def status(doc: Document, style: Style = PLAIN) -> str:
     """Where the memory is, how full it is, how review is doing."""
     project, limits, review = doc["project"], doc["limits"], doc["review"]
-    head = doc["head"][:12] if doc["head"] else "nothing written yet"
+    head = f" at {doc['head'][:12]}" if doc["head"] else ", nothing written yet"
     rows = [
         ("project", project["root"]),
         ("key", project["key"]),
         ("repository", project["repository"] + ("" if project["exists"] else " (made by the first write)")),
-        ("branch", f"{doc['branch']} at {head}"),
+        ("branch", doc["branch"] + head),
         ("entries", f"{doc['entries']:,}" + (f" ({doc['hidden']} hidden)" if doc["hidden"] else "")),
         (
             "characters",
@@ -167,6 +167,11 @@ def operation(one: Document, style: Style = PLAIN, *, width: int = 0) -> list[st
     return [style(_COLOURS[sign], f"{sign} {cut(text)}")]
 
 
+def _indented(doc: Document, style: Style) -> list[str]:
+    """A document's operations below its first line; a further line of a text stands deeper than any operation."""
+    return ["  " + line.replace("\n", "\n  ") for one in doc["operations"] for line in operation(one, style)]
+
+
 def operations(doc: Document, style: Style = PLAIN) -> str:
     """A difference between two states."""
     lines = [line for one in doc["operations"] for line in operation(one, style)]
@@ -219,7 +224,10 @@ def undone(doc: Document, style: Style = PLAIN, *, dry_run: bool = False) -> str
         ]
         return "\n".join(
             lines
-            + [f"  {one['id']} changed by {(one['commit'] or 'an unknown commit')[:12]}" for one in doc["conflicts"]]
+            + [
+                f"  {one['id']} changed by {one['commit'][:12] if one['commit'] else 'an unknown commit'}"
+                for one in doc["conflicts"]
+            ]
         )
     if outcome == "halted":
         return f"Undo stopped: {doc['reason']}"
@@ -233,7 +241,7 @@ def undone(doc: Document, style: Style = PLAIN, *, dry_run: bool = False) -> str
         + ("" if dry_run else f", commit {doc['commit'][:12]}")
         + "."
     )
-    return "\n".join([first, *(f"  {line}" for one in doc["operations"] for line in operation(one, style))])
+    return "\n".join([first, *_indented(doc, style)])
 
 
 def merged(doc: Document, style: Style = PLAIN) -> str:
@@ -245,8 +253,7 @@ def merged(doc: Document, style: Style = PLAIN) -> str:
         return "\n".join(lines + [f"  {one['id']} changed on both" for one in doc["conflicts"]])
     commit = f", commit {doc['commit'][:12]}" if doc["commit"] else " (dry run)"
     lines = [f"Merged `{doc['source']}` into `{doc['branch']}`{commit}."]
-    lines += [f"  {line}" for one in doc["operations"] for line in operation(one, style)]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_indented(doc, style)])
 
 
 def edited(doc: Document, style: Style = PLAIN) -> str:
@@ -254,4 +261,4 @@ def edited(doc: Document, style: Style = PLAIN) -> str:
     if doc["outcome"] == "nothing":
         return "No entry differs: nothing was written."
     lines = [f"Saved as one commit, {doc['commit'][:12]}."]
-    return "\n".join([*lines, *(f"  {line}" for one in doc["operations"] for line in operation(one, style))])
+    return "\n".join([*lines, *_indented(doc, style)])
