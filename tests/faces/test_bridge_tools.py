@@ -212,3 +212,24 @@ def test_a_newer_format_is_shown_and_not_written(host: Host) -> None:
     assert answer["error"] is True
     assert "format" in answer["text"]
     assert host.texts(bridge) == ["Use tabs."]
+
+
+@pytest.mark.parametrize(
+    "letter",
+    ["a", "한", "日", "𝒳", "é", "ⅷ"],
+    ids=["ascii", "korean", "japanese", "astral", "accent", "roman"],
+)
+def test_the_limit_of_an_entry_counts_code_points_whatever_they_are(host: Host, letter: str) -> None:
+    for length, failed in ((799, False), (800, False), (801, True)):
+        answer = host.tool(host.bridges[0], action="add", content=letter * length)
+        assert answer["error"] is failed, (length, answer["text"])
+    assert "801" in answer["text"]
+    assert [len(one) for one in host.texts(host.bridges[0])] in ([799, 800], [800, 799])
+
+
+def test_both_normal_forms_of_an_accent_are_one_fact(host: Host) -> None:
+    assert call(host, action="add", content="Caf\u00e9 names are kept.")[1] is False
+
+    text, failed = call(host, action="add", content="Cafe\u0301 names are kept.")
+
+    assert (failed, "says exactly that already" in text) == (False, True)

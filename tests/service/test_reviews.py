@@ -12,7 +12,7 @@ from review.builders import Scripted
 from store.builders import NOW, bytes_of, clean_environ, entry, fsck, git, opened, python, texts
 from store.builders import review as reviewed_by_hand
 
-from noforgetti.model.entry import MAIN, Importance
+from noforgetti.model.entry import MAIN, BranchName, Importance
 from noforgetti.review.reviewer import Completion, ReviewAbortedError, ReviewerError
 from noforgetti.review.reviewers.command import CommandReviewer
 from noforgetti.review.reviewers.host import HostReviewer
@@ -22,6 +22,7 @@ from noforgetti.service import cadence, writes
 from noforgetti.service.branches import delete, fork
 from noforgetti.service.history import log
 from noforgetti.service.memory import open_memory
+from noforgetti.service.merging import merge_branch
 from noforgetti.service.positions import position
 from noforgetti.service.reviews import review, unread
 from noforgetti.service.undo import undo
@@ -613,3 +614,43 @@ def test_the_account_of_a_review_counts_what_it_cost(memory: Memory, session: Se
         "output_tokens": 10,
         "turns": 1,
     }
+
+
+def test_a_fact_that_is_known_already_is_consumed_without_a_commit(memory: Memory, session: Session) -> None:
+    writes.add(memory, MAIN, FACT)
+    head = memory.head(MAIN)
+
+    done = review(memory, MAIN, session.say(PROMPT).read(), Scripted([proposal(learns())]), forced=True)
+
+    assert (done.outcome, memory.head(MAIN), str(position(memory, MAIN, session.read()))) == ("no-change", head, "n2")
+    assert done.result
+    assert [one.refusal.rule for one in done.result.refused] == ["duplicate"]
+
+
+def test_a_branch_that_grew_a_merge_and_an_edit_is_still_reviewed_from_its_own_position(
+    memory: Memory, session: Session
+) -> None:
+    review(memory, MAIN, session.say(PROMPT).read(), Scripted([proposal(learns())]), forced=True)
+    fork(memory, MAIN, "trial")
+    session.select("trial").say("This was said on trial.")
+    trial = BranchName("trial")
+    review(memory, trial, session.read(), Scripted([proposal(learns("Trial fact."))]), forced=True)
+    merge_branch(memory, MAIN, trial)
+    session.select("main").say("Back on main.")
+    model = Scripted([NOTHING])
+
+    review(memory, MAIN, session.read(), model, forced=True)
+
+    assert "| Back on main." in model.sent[0]
+    assert PROMPT not in model.sent[0]
+
+
+def test_another_session_has_a_position_of_its_own(memory: Memory, session: Session, tmp_path: Path) -> None:
+    review(memory, MAIN, session.say(PROMPT).read(), Scripted([proposal(learns())]), forced=True)
+    other = Session(tmp_path / "s2.jsonl", id="s2").say("The other session says this.")
+    model = Scripted([NOTHING])
+
+    review(memory, MAIN, other.read(), model, forced=True)
+
+    assert "| The other session says this." in model.sent[0]
+    assert review(memory, MAIN, session.read(), model, forced=True).outcome == "nothing"
