@@ -101,4 +101,5 @@ def _print(body: str, *, as_json: bool, colour: bool) -> bool:
         encoding = sys.stdout.encoding or "ascii"
         shown = text.show(doc, text.Style(colour=colour)).encode(encoding, "backslashreplace").decode(encoding)
     sys.stdout.write(shown + "\n")
+    sys.stdout.flush()  # a reader that went away is the ordinary command's to answer
     return True

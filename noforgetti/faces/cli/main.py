@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from noforgetti import __version__
 from noforgetti.errors import NoForgettiError
-from noforgetti.faces.cli.output import DONE, INTERRUPTED, REFUSED, Output
+from noforgetti.faces.cli.output import DONE, INTERRUPTED, REFUSED, Output, complain
 from noforgetti.service.memory import Memory, open_memory
 
 if TYPE_CHECKING:
@@ -73,7 +74,35 @@ def cli(context: click.Context, folder: str, branch: str | None, as_json: bool) 
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command; answers the exit status. The one guard that turns errors into text."""
+    """Run one command; answers the exit status, also when nobody can be told anything."""
+    try:
+        status = _guarded(arguments)
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError as error:
+        return _unheard(error)
+    return status
+
+
+def _unheard(error: OSError) -> int:
+    """The reader of our output went away (`| head`), or the disk below it is full. Python would complain at exit."""
+    _discard(sys.stdout)
+    try:
+        if not isinstance(error, BrokenPipeError):
+            complain(f"The answer cannot be written: {error.strerror}.", "what was done stands; see `noforgetti log`")
+        sys.stderr.flush()
+    except OSError:
+        _discard(sys.stderr)
+    return REFUSED
+
+
+def _discard(stream: TextIO) -> None:
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _guarded(arguments: list[str]) -> int:
+    """The one guard that turns errors into text."""
     from noforgetti.faces.cli import commands, hosts  # noqa: F401 - they register the commands
 
     if "_NOFORGETTI_COMPLETE" in os.environ:  # a shell asks for completions
@@ -95,12 +124,23 @@ def run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         print("Interrupted. Nothing that was not published has changed.", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output went away (`| head`). Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return REFUSED
+    except OSError as error:
+        if error.filename is None:
+            raise  # of a stream of ours
+        return output.refused(*_denied(error))
     except Exception as error:  # noqa: BLE001 - the outer guard: a surprise becomes a report
         return output.fault(error)
+
+
+def _denied(error: OSError) -> tuple[dict[str, Any], str, str]:
+    """What the system refused, where nobody below had a better word for it."""
+    reason = f"`{error.filename}`: {error.strerror}. What was not published has not changed."
+    hint = "free space or check the permissions"
+    return (
+        {"outcome": "failed", "reason": reason, "hint": hint, "code": "system", "kind": "unavailable"},
+        reason,
+        hint,
+    )
 
 
 def _before_dashes(arguments: list[str]) -> list[str]:
