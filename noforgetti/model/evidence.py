@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from noforgetti.model.entry import MAIN, BranchName
@@ -39,6 +39,13 @@ class Transcript:
     lineage: tuple[str, ...] = ()
     cwd: str = ""
     broken: int = 0
+    _places: dict[str, int] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def place(self, item: str) -> int | None:
+        """The index of an item, or None when it is not on the path. Looked up once: a session may have 100,000."""
+        if not self._places:
+            self._places.update((one.id, index) for index, one in enumerate(self.items))
+        return self._places.get(item)
 
 
 @dataclass(frozen=True, slots=True)

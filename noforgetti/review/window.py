@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from noforgetti.model.evidence import Item, Position, Role, Section, Transcript, Window
@@ -42,7 +43,7 @@ def build(
     that is not on the path any more, because the session was edited, starts at the last `turns` user turns.
     The transcript must hold the whole path, not only what follows the position. `redact` returns the text
     without secrets and how many there were."""
-    start, offset = _resolve(transcript.items, position, branch, turns)
+    start, offset = _resolve(transcript, position, branch, turns)
     pieces = _pieces(transcript.items[start:], offset, branch, redact)
     taken = tuple(_take(pieces, turns, characters))
     if not taken:
@@ -117,12 +118,13 @@ class _Piece:
         return replace(self, text=self.text[: cut(self.text, room)], complete=False)
 
 
-def _resolve(items: Sequence[Item], position: Position | None, branch: BranchName, turns: int) -> tuple[int, int]:
+def _resolve(transcript: Transcript, position: Position | None, branch: BranchName, turns: int) -> tuple[int, int]:
     if position is None:
         return 0, 0
-    for index, item in enumerate(items):
-        if item.id == position.item:
-            return (index, position.offset) if position.offset else (index + 1, 0)
+    index = transcript.place(position.item)
+    if index is not None:
+        return (index, position.offset) if position.offset else (index + 1, 0)
+    items = transcript.items
     asked = [i for i, item in enumerate(items) if item.role is Role.USER and item.branch == branch]
     return (asked[-turns:][0] if asked else len(items)), 0
 
@@ -132,15 +134,22 @@ def _pieces(items: Sequence[Item], offset: int, branch: BranchName, redact: Reda
         start, offset = offset, 0
         if item.branch != branch or not item.text:
             continue
-        text, redactions = redact(sanitise(item.text))
+        text, redactions = (_clean_long if len(item.text) > CHARACTERS else _clean)(item.text, redact)
         if text[start:].strip():
             yield _Piece(item, text[start:], start, complete=True, redactions=redactions)
+
+
+def _clean(text: str, redact: Redact) -> tuple[str, int]:
+    return redact(sanitise(text))
+
+
+_clean_long = lru_cache(maxsize=2)(_clean)  # a text of many windows is cleaned as a whole once, not for each of them
 
 
 def _take(pieces: Iterator[_Piece], turns: int, characters: int) -> Iterator[_Piece]:
     """Whole turns while they fit; only the first may be cut, where it alone is more than the window."""
     room, used = max(1, characters), 0
-    for number, turn in enumerate(_turns(pieces)):
+    for number, turn in enumerate(_turns(pieces, characters)):
         used += turn[0].item.role is Role.USER
         size = sum(len(piece.text) for piece in turn)
         if used > turns or (size > room and number):
@@ -155,14 +164,19 @@ def _take(pieces: Iterator[_Piece], turns: int, characters: int) -> Iterator[_Pi
             room -= len(head.text)
 
 
-def _turns(pieces: Iterator[_Piece]) -> Iterator[list[_Piece]]:
-    """The pieces by turn; what comes before the first user message is a group of its own."""
+def _turns(pieces: Iterator[_Piece], characters: int) -> Iterator[list[_Piece]]:
+    """The pieces by turn; what comes before the first user message is a group of its own. A turn that is longer than
+    `characters` is the last one, read only so far: no window takes more of it."""
     turn: list[_Piece] = []
+    size = 0
     for piece in pieces:
         if piece.item.role is Role.USER and turn:
             yield turn
-            turn = []
+            turn, size = [], 0
         turn.append(piece)
+        size += len(piece.text)
+        if size > max(1, characters):
+            break
     if turn:
         yield turn
 

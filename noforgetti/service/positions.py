@@ -27,8 +27,8 @@ def position(memory: Memory, branch: BranchName, transcript: Transcript) -> Posi
         note = memory.state.note(branch, session)
         if note is not None and (not note[2] or (head is not None and memory.store.contains(head, CommitId(note[2])))):
             found.append(Position(note[0], note[1]))
-    places = {item.id: index for index, item in enumerate(transcript.items)}
-    on_path = [(places[one.item], one.offset or float("inf"), one) for one in found if one.item in places]
+    placed = [(transcript.place(one.item), one) for one in found]
+    on_path = [(place, one.offset or float("inf"), one) for place, one in placed if place is not None]
     if on_path:
         return max(on_path, key=lambda one: one[:2])[2]
     return found[0] if found else None

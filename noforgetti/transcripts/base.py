@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # A longer line counts as broken: room for the images of a long turn, not for a mistake.
 LINE_BYTES = 32 * 1024 * 1024
+FILE_BYTES = 512 * 1024 * 1024  # a device has no end, and a file is read as a whole
 # Blocks that a host or we put into a message: our sections (a name joined to `memory`, past sessions, the
 # situation report; no entry can hold such a tag) and Pi's skills. `<MemoryRouter>` and other markup of a
 # project is not among them.
@@ -72,12 +73,18 @@ def read(path: Path, *, kind: str = "", branch: BranchName = MAIN) -> Transcript
     """The transcript of a session file; without `kind` (a format's name) the first lines decide. Raises
     `TranscriptError`."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(FILE_BYTES + 1)
     except OSError as trouble:
         raise TranscriptError(
             f"The session file `{path}` cannot be read: {trouble.strerror}. Nothing was reviewed.",
             hint="name a readable file with --transcript",
         ) from trouble
+    if len(data) > FILE_BYTES:
+        raise TranscriptError(
+            f"The session file `{path}` has more than {FILE_BYTES:,} bytes. Nothing was reviewed.",
+            hint="name a session file with --transcript",
+        )
     name = kind or recognise(data)
     chosen = next((one for one in FORMATS if one.name == name), None)
     if chosen is None:
@@ -106,6 +113,7 @@ def plain(data: bytes, *, path: Path | None = None, branch: BranchName = MAIN) -
     […]}`. Every turn counts as completed, since the format cannot say otherwise. Ids are `#<number of the
     message>` where none is given."""
     items: list[Item] = []
+    seen: set[str] = set()
     broken = 0
     for number, message in enumerate(_messages(data), 1):
         if message is None:
@@ -118,7 +126,10 @@ def plain(data: bytes, *, path: Path | None = None, branch: BranchName = MAIN) -
             continue
         text = own_words(text_of(said.get("content"))) if role is not Role.TOOL else f"{name_of(said)} completed"
         if text.strip():
-            items.append(Item(_own_id(message, number), role, text, when(message), branch))
+            own = _own_id(message, number)
+            # A position is an id: one that several lines share (a conversation's, say) would end the review there.
+            items.append(Item(f"#{number}" if own in seen else own, role, text, when(message), branch))
+            seen.add(items[-1].id)
     session = safe_name(path.stem) if path else ""
     return Transcript(session, tuple(items), (session,) if session else (), broken=broken)
 
