@@ -12,7 +12,7 @@ error with its line number: an editor's slip must not become a removal.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from noforgetti.errors import Kind, NoForgettiError
@@ -33,7 +33,7 @@ _CATEGORIES = {heading.casefold(): category for category, heading in HEADINGS.it
 _BULLET = re.compile(r"[-*] (?P<rest>.*)")
 _ID = re.compile(r"(?:^|\s)\[(?P<id>[A-Za-z0-9_-]{1,128})\]\s*$")
 _MARK = re.compile(r"(?:^|\s)\*\((?P<mark>pinned|enforced|high|low)\)\*\s*$")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_COMMENT = re.compile(r"^<!--.*?-->", re.DOTALL | re.MULTILINE)  # elsewhere it is a part of what an entry says
 
 
 class DocumentError(NoForgettiError):
@@ -59,6 +59,11 @@ class Line:
     importance: Importance
     pinned: bool
     number: int
+    raw: str = ""
+
+    def stands_for(self, entry: Entry) -> bool:
+        """True when the bullet is as `render` wrote it: whatever its text looks like, the entry is untouched."""
+        return self.category is entry.category and self.raw.rstrip() == _bullet(entry, ids=True).rstrip()
 
 
 def render(entries: Iterable[Entry], *, preface: str = "", ids: bool = True) -> str:
@@ -95,17 +100,15 @@ def parse(document: str) -> tuple[Line, ...]:
         elif bullet := _BULLET.fullmatch(line):
             if category is None:
                 raise DocumentError(number, "is a bullet before the first heading")
-            found.append(_read(bullet["rest"], category, number))
+            found.append(replace(_read(bullet["rest"], category, number), raw=line))
         elif line.startswith("  ") and found:
             last = found[-1]
-            found[-1] = Line(
-                last.id, f"{last.text}\n{line[2:]}", last.category, last.importance, last.pinned, last.number
-            )
+            found[-1] = replace(last, text=f"{last.text}\n{line[2:]}", raw=f"{last.raw}\n{line}")
         elif line.strip():
             raise DocumentError(number, "is neither a heading nor a bullet nor part of one")
         elif found and category is not None:
             last = found[-1]
-            found[-1] = Line(last.id, last.text + "\n", last.category, last.importance, last.pinned, last.number)
+            found[-1] = replace(last, text=last.text + "\n", raw=last.raw + "\n")
     _refuse_twins(found)
     return tuple(found)
 

@@ -92,7 +92,8 @@ def _wanted(memory: Memory, base: Snapshot, lines: tuple[Line, ...]) -> dict[Ent
         old = before.get(line.id) if line.id is not None else None
         if line.id is not None and old is None:
             raise DocumentError(line.number, f"names the id `{line.id}`, which this memory does not have")
-        text = normalise(line.text)
+        untouched = old is not None and line.stands_for(old)
+        text = old.text if old is not None and untouched else normalise(line.text)
         if old is None or text != old.text:
             checked = guards.check(text, limit=memory.limits.entry, automatic=False)
             if isinstance(checked, Refusal):
@@ -100,7 +101,7 @@ def _wanted(memory: Memory, base: Snapshot, lines: tuple[Line, ...]) -> dict[Ent
             text = checked
         if text in texts:
             raise DocumentError(line.number, f"says exactly what `{texts[text]}` says already")
-        entry = _entry(memory, line, text, old, taken)
+        entry = old if old is not None and untouched else _entry(memory, line, text, old, taken)
         texts[text] = entry.id
         wanted[entry.id] = entry
     return wanted
