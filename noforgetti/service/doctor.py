@@ -7,6 +7,8 @@ bytes stay in the history, or, where an object file itself is bad, in the projec
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +19,9 @@ from noforgetti.model.entry import BranchName, CommitId, Damaged, Snapshot
 from noforgetti.policy import guards
 from noforgetti.service.memory import Draft, Memory
 from noforgetti.service.registry import orphans
-from noforgetti.store.base import FORMAT, Edit, PutBlob, Unreadable
+from noforgetti.store import folders
+from noforgetti.store.base import FORMAT, Edit, PutBlob, UnknownBranch, Unreadable
+from noforgetti.store.refs import Refs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +61,10 @@ def examine(memory: Memory) -> list[Finding]:
 
 
 def _repository(memory: Memory) -> Iterator[Finding]:
+    if not _head_is_sound(memory):
+        yield Finding(
+            "error", f"`{memory.path}/HEAD` names no branch", "`noforgetti doctor --fix` writes it anew", mendable=True
+        )
     try:
         store = memory.store
     except Unreadable as error:
@@ -77,9 +85,38 @@ def _branch_names(memory: Memory) -> list[str]:
     """Branches by their ref files too: a torn ref is not listed by git."""
     names = set(memory.heads())
     folder = os.path.join(memory.path, "refs", "heads")
-    if os.path.isdir(folder):
-        names |= {BranchName(name) for name in os.listdir(folder) if not name.endswith(".lock")}
+    for place, _, files in os.walk(folder):  # a push may have made branches with slashes
+        inside = os.path.relpath(place, folder)
+        names |= {BranchName(os.path.normpath(os.path.join(inside, one))) for one in files if not one.endswith(".lock")}
     return sorted(names)
+
+
+def _head_is_sound(memory: Memory) -> bool:
+    """Whether git can take the folder for a repository: its HEAD names a branch."""
+    try:
+        with open(os.path.join(memory.path, "HEAD"), "rb") as file:
+            return re.fullmatch(rb"ref: refs/heads/[^\s\0]+\n?|[0-9a-f]{40}\n?", file.read(4096)) is not None
+    except OSError:
+        return False
+
+
+def _mend_head(memory: Memory) -> list[Finding]:
+    """Write a damaged HEAD anew. The bytes that were there are kept aside."""
+    path = os.path.join(memory.path, "HEAD")
+    if _head_is_sound(memory) or not os.path.isdir(os.path.join(memory.path, "objects")):
+        return []
+    aside = ""
+    if os.path.lexists(path):
+        folder = os.path.join(memory.places.state_of(memory.name), "damaged")
+        folders.make(folder)
+        target = os.path.join(folder, "HEAD")
+        shutil.move(path, target)
+        aside = f"; the damaged one is kept as `{target}`"
+    with open(path, "w", encoding="ascii", opener=folders.private) as file:
+        file.write("ref: refs/heads/main\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return [Finding("ok", f"`{path}` was written anew{aside}")]
 
 
 def _branch(memory: Memory, name: str) -> Iterator[Finding]:
@@ -132,10 +169,13 @@ def mend(memory: Memory) -> list[Finding]:
     """Restore what can be restored. Answers what was done; every repair is a commit of its own, so it can be undone."""
     if not memory.exists:
         return []
-    done = [Finding("ok", sentence) for sentence in memory.store.heal()]
+    done = _mend_head(memory)
+    done += [Finding("ok", sentence) for sentence in memory.store.heal()]
     for name in _branch_names(memory):
         try:
             now = memory.snapshot(name)
+        except UnknownBranch:
+            continue  # a ref that only points to another one
         except Unreadable as error:
             done.append(Finding("error", f"branch `{name}`: {error.message}", error.hint))
             continue
@@ -246,6 +286,8 @@ def fsck(memory: Memory) -> tuple[bool, str]:
 def pack(memory: Memory) -> str:
     """Pack loose objects and refs beside running writers, in the ways that are safe there. Nothing is pruned."""
     with memory.store.exclusive():
+        Refs(memory.path, memory.store.traces.append).clear_stale("packed-refs")
+        memory.keep_traces()
         for arguments in (("repack", "-d", "-l", "-q"), ("pack-refs", "--all"), ("prune-packed", "-q")):
             status, said = git(memory, *arguments)
             if status:

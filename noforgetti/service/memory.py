@@ -63,8 +63,18 @@ class Memory:
 
     @property
     def exists(self) -> bool:
-        """True once something was written."""
-        return os.path.isfile(os.path.join(self.path, "HEAD"))
+        """True once something was written. What is there and is no repository counts: opening it says what is wrong,
+        where an empty memory would only seem new."""
+        if os.path.isfile(os.path.join(self.path, "HEAD")):
+            return True
+        try:
+            return bool(os.listdir(self.path))
+        except FileNotFoundError:
+            return False
+        except NotADirectoryError:
+            return os.path.lexists(self.path)  # else it is a folder above that is none: nothing was ever written
+        except OSError:
+            return True
 
     @property
     def store(self) -> Store:
