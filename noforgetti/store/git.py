@@ -333,6 +333,8 @@ class Store:
     def _ref(self, ref: str) -> CommitId | None:
         try:
             reference = self._repo.references.get(ref)
+        except UnicodeError:  # a lone surrogate: no ref can have such a name
+            return None
         except (pygit2.GitError, ValueError, OSError) as error:
             raise Unreadable(
                 f"`{ref}` of the memory cannot be read: {error}.", hint="run `noforgetti doctor`"

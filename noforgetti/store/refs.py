@@ -77,7 +77,12 @@ class Refs:
         except OSError:
             return
         if age > STALE:
-            os.unlink(path)
+            try:
+                os.unlink(path)
+            except FileNotFoundError:
+                return
+            except OSError as error:
+                raise Unwritable(path, error.strerror or str(error)) from error
             self._trace(f"a lock file that a killed process left on `{ref}` {age:.0f} s ago was removed")
 
     def _lock(self, ref: str) -> int:
