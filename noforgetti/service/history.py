@@ -7,6 +7,8 @@ show up like ours. Only first parents are followed: that is the branch's own lif
 from __future__ import annotations
 
 import re
+import sys
+import time
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -67,6 +69,10 @@ def _base(memory: Memory, branch: str, name: str, revision: str) -> CommitId:
 def _at(memory: Memory, branch: str, when: str) -> CommitId:
     stamp = when.replace(" ", "T").rstrip("Z")
     latest = stamp + "9999-12-31T23:59:59"[len(stamp) :]
+    try:
+        time.strptime(latest, "%Y-%m-%dT%H:%M:%S")
+    except ValueError:  # a 99th day: what it names is a slip of the finger, not the end of time
+        raise UnknownRevision(when) from None
     for commit in memory.store.walk(memory.head(branch)):
         if commit.time.rstrip("Z") <= latest:
             return commit.id
@@ -87,7 +93,7 @@ def log(memory: Memory, branch: str, *, limit: int = 0, entry: str = "") -> Iter
     found = (Logged(commit, changes_of(memory, commit)) for commit in commits)
     if entry:
         found = (one for one in found if any(change.id == entry for change in one.changes))
-    return islice(found, limit) if limit else found
+    return islice(found, min(limit, sys.maxsize)) if limit else found
 
 
 def changes_of(memory: Memory, commit: Commit) -> tuple[Change, ...]:
