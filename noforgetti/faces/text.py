@@ -42,9 +42,7 @@ PLAIN = Style(colour=False)
 
 def clean(text: str) -> str:
     """The text without control characters that a terminal would obey."""
-    return "".join(
-        c if c in "\n\t" or not (ord(c) < 32 or 127 <= ord(c) < 160) else "\N{REPLACEMENT CHARACTER}" for c in text
-    )
+    return "".join(c if c in "\n\t" or not (ord(c) < 32 or 127 <= ord(c) < 160) else "\ufffd" for c in text)
 
 
 def clip(text: str, limit: int = _CARD_WIDTH) -> str:

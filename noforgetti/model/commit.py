@@ -146,7 +146,7 @@ def _assessed(change: Change) -> str:
 
 def _lines(text: str) -> list[str]:
     # An empty line would end the paragraph, and a later `Key: value` paragraph would read as trailers.
-    return [line or "\N{MIDDLE DOT}" for line in text.splitlines()]
+    return [line or "\u00b7" for line in text.splitlines()]
 
 
 def entries_trailer(changes: Iterable[Change]) -> str:

@@ -56,7 +56,7 @@ def fork(memory: Memory, source: str, name: str, *, at: CommitId | None = None) 
 
 def use(memory: Memory, name: str) -> BranchName:
     """The branch, when it exists. Selecting it is up to the caller: a session keeps its own. Raises `UnknownBranch`."""
-    if name != MAIN and (not memory.exists or not name.isascii() or name not in memory.heads()):
+    if name != MAIN and name not in memory.heads():
         raise UnknownBranch(name)
     return BranchName(name)
 

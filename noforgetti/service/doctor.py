@@ -21,6 +21,7 @@ from noforgetti.service.memory import Draft, Memory
 from noforgetti.service.registry import orphans
 from noforgetti.store import folders
 from noforgetti.store.base import FORMAT, Edit, PutBlob, UnknownBranch, Unreadable
+from noforgetti.store.create import config_reads, rewrite_config
 from noforgetti.store.refs import Refs
 
 if TYPE_CHECKING:
@@ -68,7 +69,11 @@ def _repository(memory: Memory) -> Iterator[Finding]:
     try:
         store = memory.store
     except Unreadable as error:
-        yield Finding("error", error.message, "restore the folder from a backup, or move it away to begin anew")
+        hint = "restore the folder from a backup, or move it away to begin anew"
+        mendable = not config_reads(memory.path)
+        yield Finding(
+            "error", error.message, "`noforgetti doctor --fix` mends it" if mendable else hint, mendable=mendable
+        )
         return
     mode = os.stat(memory.path).st_mode & 0o777
     if mode & 0o077:
@@ -105,18 +110,33 @@ def _mend_head(memory: Memory) -> list[Finding]:
     path = os.path.join(memory.path, "HEAD")
     if _head_is_sound(memory) or not os.path.isdir(os.path.join(memory.path, "objects")):
         return []
-    aside = ""
-    if os.path.lexists(path):
-        folder = os.path.join(memory.places.state_of(memory.name), "damaged")
-        folders.make(folder)
-        target = os.path.join(folder, "HEAD")
-        shutil.move(path, target)
-        aside = f"; the damaged one is kept as `{target}`"
+    aside = _set_aside(memory, path)
     with open(path, "w", encoding="ascii", opener=folders.private) as file:
         file.write("ref: refs/heads/main\n")
         file.flush()
         os.fsync(file.fileno())
     return [Finding("ok", f"`{path}` was written anew{aside}")]
+
+
+def _mend_config(memory: Memory) -> list[Finding]:
+    """Write a damaged repository configuration anew. The bytes that were there are kept aside."""
+    path = os.path.join(memory.path, "config")
+    if config_reads(memory.path):
+        return []
+    aside = _set_aside(memory, path)
+    rewrite_config(memory.path, memory.project.root)
+    return [Finding("ok", f"`{path}` was written anew{aside}")]
+
+
+def _set_aside(memory: Memory, path: str) -> str:
+    """Move what is at `path` into the state folder; says where, for a finding."""
+    if not os.path.lexists(path):
+        return ""
+    folder = os.path.join(memory.places.state_of(memory.name), "damaged")
+    folders.make(folder)
+    target = os.path.join(folder, os.path.basename(path))
+    shutil.move(path, target)
+    return f"; the damaged one is kept as `{target}`"
 
 
 def _branch(memory: Memory, name: str) -> Iterator[Finding]:
@@ -169,7 +189,7 @@ def mend(memory: Memory) -> list[Finding]:
     """Restore what can be restored. Answers what was done; every repair is a commit of its own, so it can be undone."""
     if not memory.exists:
         return []
-    done = _mend_head(memory)
+    done = [*_mend_head(memory), *_mend_config(memory)]
     done += [Finding("ok", sentence) for sentence in memory.store.heal()]
     for name in _branch_names(memory):
         try:

@@ -13,10 +13,9 @@ from noforgetti.policy.document import DocumentError, Line, parse, render
 from noforgetti.policy.names import entry_id
 from noforgetti.policy.text import normalise
 from noforgetti.policy.verdict import Refusal
-from noforgetti.service.history import states
+from noforgetti.service.history import edits_of, states
 from noforgetti.service.memory import Draft, Memory
-from noforgetti.store.base import Conflict, Drop, Edit, Put
-from noforgetti.store.codec import path_of
+from noforgetti.store.base import Conflict
 
 if TYPE_CHECKING:
     from noforgetti.model.entry import CommitId
@@ -66,21 +65,10 @@ def save(memory: Memory, branch: str, base: Snapshot, text: str) -> Edited:
             return Edited("refused", branch, refusal=refusal)
         done[:] = [changes]
         trailers = (("Kind", str(CommitKind.EDIT)), ("Entries", entries_trailer(changes)))
-        return Draft(_edits(now, changes), Message(f"edit: {counted(changes)}", describe(changes), trailers))
+        return Draft(edits_of(now, changes), Message(f"edit: {counted(changes)}", describe(changes), trailers))
 
     answer = memory.change(branch, plan)
     return answer if isinstance(answer, Edited) else Edited("edited", branch, answer, done[0])
-
-
-def _edits(now: Snapshot, changes: tuple[Change, ...]) -> tuple[Edit, ...]:
-    edits: list[Edit] = []
-    for change in changes:
-        old = now.get(change.id)
-        if old is not None and (change.after is None or path_of(change.after) != old.path):
-            edits.append(Drop(old.path))
-        if change.after is not None:
-            edits.append(Put(change.after))
-    return tuple(edits)
 
 
 def _wanted(memory: Memory, base: Snapshot, lines: tuple[Line, ...]) -> dict[EntryId, Entry] | Refusal:
@@ -91,7 +79,10 @@ def _wanted(memory: Memory, base: Snapshot, lines: tuple[Line, ...]) -> dict[Ent
     for line in lines:
         old = before.get(line.id) if line.id is not None else None
         if line.id is not None and old is None:
-            raise DocumentError(line.number, f"names the id `{line.id}`, which this memory does not have")
+            raise DocumentError(
+                line.number,
+                f"names the id `{line.id}`, which this memory does not have (a new entry may not end in a word in brackets)",
+            )
         untouched = old is not None and line.stands_for(old)
         text = old.text if old is not None and untouched else normalise(line.text)
         if old is None or text != old.text:

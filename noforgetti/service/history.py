@@ -14,10 +14,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from noforgetti.model.change import Change, diff
-from noforgetti.store.base import UnknownRevision
+from noforgetti.store.base import Drop, Edit, Put, UnknownRevision
+from noforgetti.store.codec import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from noforgetti.model.commit import Commit
     from noforgetti.model.entry import CommitId, Entry, EntryId, Snapshot
@@ -77,6 +78,18 @@ def _at(memory: Memory, branch: str, when: str) -> CommitId:
         if commit.time.rstrip("Z") <= latest:
             return commit.id
     raise UnknownRevision(when)
+
+
+def edits_of(base: Snapshot, changes: Iterable[Change]) -> tuple[Edit, ...]:
+    """How changes of `base` are written: entries put, and places dropped that they leave."""
+    edits: list[Edit] = []
+    for change in changes:
+        old = base.get(change.id)
+        if old is not None and (change.after is None or path_of(change.after) != old.path):
+            edits.append(Drop(old.path))
+        if change.after is not None:
+            edits.append(Put(change.after))
+    return tuple(edits)
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ class Memory:
         folder = self.places.state_of(self.name)
         folders.make(folder)
         temporary = os.path.join(folder, f".branch-{os.getpid()}")
-        with open(temporary, "w", encoding="ascii", opener=folders.private) as file:
+        with open(temporary, "w", encoding="utf-8", opener=folders.private) as file:
             file.write(branch + "\n")
         os.replace(temporary, os.path.join(folder, "branch"))
 
@@ -214,8 +214,8 @@ class Memory:
 def selected(state_folder: str) -> str:
     """The branch name that `use` wrote into the project's state folder, or an empty string."""
     try:
-        with open(os.path.join(state_folder, "branch"), encoding="ascii", errors="replace") as file:
-            return file.read(100).strip()
+        with open(os.path.join(state_folder, "branch"), encoding="utf-8", errors="replace") as file:
+            return file.read(300).strip()
     except OSError:
         return ""
 

@@ -17,9 +17,9 @@ class BadHome(NoForgettiError):
     kind = Kind.USER
     reason = "bad-home"
 
-    def __init__(self, value: str) -> None:
+    def __init__(self, value: str, why: str) -> None:
         super().__init__(
-            f"NOFORGETTI_HOME is `{value}`, which is no absolute path. Nothing was done.",
+            f"NOFORGETTI_HOME is `{value}`, which {why}. Nothing was done.",
             hint="set it to an absolute path, or unset it",
         )
 
@@ -50,7 +50,9 @@ def places(environ: Mapping[str, str]) -> Places:
     home = environ.get("NOFORGETTI_HOME", "")
     if home:
         if not os.path.isabs(home):
-            raise BadHome(home)
+            raise BadHome(home, "is no absolute path")
+        if os.path.exists(home) and not os.path.isdir(home):
+            raise BadHome(home, "is no folder")
         home = home.rstrip("/") or "/"
         return Places(data=f"{home}/data", state=f"{home}/state", cache=f"{home}/cache", config=f"{home}/config.toml")
     from platformdirs import PlatformDirs

@@ -40,14 +40,13 @@ from noforgetti.review.reviewer import Outcome, Proposer, Result, Reviewer
 from noforgetti.review.schedule import Reason, Settlement
 from noforgetti.service import cadence
 from noforgetti.service.documents import documents
-from noforgetti.service.history import states
+from noforgetti.service.history import edits_of, states
 from noforgetti.service.memory import Draft, Memory
 from noforgetti.service.positions import note, position, span
-from noforgetti.store.base import Conflict, Drop, Edit, Put
-from noforgetti.store.codec import path_of
+from noforgetti.store.base import Conflict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from noforgetti.errors import NoForgettiError
     from noforgetti.model.evidence import Transcript, Window
@@ -144,7 +143,7 @@ def _admitted(
     if not changes:
         note(memory, branch, result.window, base.commit)
         return Reviewed("no-change", branch, result=result, more=more), Settlement.SUCCESS
-    draft = Draft(_edits(base, changes), _message(base, changes, result), Writer.REVIEW, author=_author(result))
+    draft = Draft(edits_of(base, changes), _message(base, changes, result), Writer.REVIEW, author=_author(result))
     memory.prepare()
     try:
         commit = memory.publish(branch, draft, base.commit)
@@ -152,17 +151,6 @@ def _admitted(
         # The evidence stays due at once: nothing is wrong with the reviewer.
         return Reviewed("stale", branch, result=result, reason=moved.message), Settlement.CANCELLED
     return Reviewed("applied", branch, commit, changes, result, more=more), Settlement.SUCCESS
-
-
-def _edits(base: Snapshot, changes: Iterable[Change]) -> tuple[Edit, ...]:
-    edits: list[Edit] = []
-    for change in changes:
-        old = base.get(change.id)
-        if old is not None and (change.after is None or path_of(change.after) != old.path):
-            edits.append(Drop(old.path))
-        if change.after is not None:
-            edits.append(Put(change.after))
-    return tuple(edits)
 
 
 def _message(base: Snapshot, changes: tuple[Change, ...], result: Result) -> Message:

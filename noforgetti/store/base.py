@@ -109,6 +109,7 @@ class UnknownRevision(NoForgettiError):
 
     def __init__(self, revision: str, *, ambiguous: bool = False) -> None:
         what = "names more than one commit" if ambiguous else "names no commit of this memory"
+        revision = " ".join(revision.split())[:80]
         super().__init__(
             f"Revision `{revision}` {what}. Nothing was changed.",
             hint="list the commits with `noforgetti log`",

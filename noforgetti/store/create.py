@@ -93,15 +93,34 @@ def create(path: str, root: str) -> None:
         shutil.rmtree(workplace, ignore_errors=True)
 
 
+def config_reads(path: str) -> bool:
+    """True when the repository's configuration can be read and says what it is."""
+    try:
+        return "core.bare" in pygit2.Config(os.path.join(path, "config"))
+    except (pygit2.GitError, OSError, ValueError):
+        return False
+
+
+def rewrite_config(path: str, root: str) -> None:
+    """Write the configuration of the repository at `path` anew. Raises `OSError`."""
+    _write(os.path.join(path, "config"), "[core]\n\tbare = true\n\trepositoryformatversion = 0\n\tfilemode = true\n")
+    _configure(path)
+    write_root(path, root)
+
+
+def _configure(folder: str) -> None:
+    settings = pygit2.Config(os.path.join(folder, "config"))
+    for key, value in _CONFIG.items():
+        settings[key] = value
+
+
 def _fill(folder: str, root: str) -> None:
     from noforgetti.store.git import isolate
 
     isolate()  # the first write of a process comes here before any store is opened
     repository = pygit2.init_repository(folder, bare=True, initial_head="main")
-    settings = repository.config
-    for key, value in _CONFIG.items():
-        settings[key] = value
     repository.free()
+    _configure(folder)
     write_root(folder, root)
     shutil.rmtree(os.path.join(folder, "hooks"), ignore_errors=True)
     _write(os.path.join(folder, "README"), _README)

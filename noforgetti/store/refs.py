@@ -73,7 +73,7 @@ class Refs:
         """Remove the lock file that a dead writer left. Under the write lock it is no living writer of ours."""
         path = os.path.join(self._repository, ref + ".lock")
         try:
-            age = time.time() - os.stat(path).st_mtime
+            age = abs(time.time() - os.stat(path).st_mtime)  # a clock that was set back dates it into the future
         except OSError:
             return
         if age > STALE:

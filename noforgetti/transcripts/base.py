@@ -72,6 +72,10 @@ FORMATS = (
 def read(path: Path, *, kind: str = "", branch: BranchName = MAIN) -> Transcript:
     """The transcript of a session file; without `kind` (a format's name) the first lines decide. Raises
     `TranscriptError`."""
+    if path.exists() and not (path.is_file() or path.is_char_device()):
+        raise TranscriptError(
+            f"`{path}` is no file. Nothing was reviewed.", hint="name a session file with --transcript"
+        )
     try:
         with path.open("rb") as file:
             data = file.read(FILE_BYTES + 1)

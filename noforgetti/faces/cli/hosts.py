@@ -178,7 +178,7 @@ def fsck(session: Session) -> None:
             {
                 "outcome": "unhealthy",
                 "output": said,
-                "reason": f"git fsck found trouble: {said}",
+                "reason": f"git fsck found trouble: {said.splitlines()[0] if said else 'no word of what'}.",
                 "hint": "run `noforgetti doctor --fix`",
             }
         )
