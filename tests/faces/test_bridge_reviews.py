@@ -6,8 +6,10 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import sys
 import time
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -384,23 +386,54 @@ def test_a_bridge_killed_in_the_middle_of_a_review_leaves_it_due(host: Host) -> 
     after_interruption(host)
 
 
-def test_a_program_that_reviews_ends_with_its_bridge(host: Host, tmp_path: Path) -> None:
+def program(host: Host, tmp_path: Path) -> tuple[Bridge, int]:
+    """A bridge whose review is done by a program that thinks for ever; its process."""
     marker = tmp_path / "program"
     script = f"import os, time; open({str(marker)!r}, 'w').write(str(os.getpid())); time.sleep(100)"
     host.config(f"review.reviewer = 'command'\nreview.command = {json.dumps([sys.executable, '-c', script])}\n")
     bridge = host.start()
-    # "auto" with a host asks the host: the settings name the program here.
     host.settle(bridge, PROMPT)
     for _ in range(200):
         if marker.exists() and marker.read_text():
             break
         time.sleep(0.1)
-    pid = int(marker.read_text())
+    return bridge, int(marker.read_text())
+
+
+def test_a_program_that_reviews_ends_with_its_bridge(host: Host, tmp_path: Path) -> None:
+    bridge, pid = program(host, tmp_path)
 
     bridge.close()
 
     assert bridge.gone(2)
     assert not lives(pid, 2)
+
+
+def test_a_program_that_reviews_ends_with_its_session(host: Host, tmp_path: Path) -> None:
+    bridge, pid = program(host, tmp_path)
+
+    bridge.call("session/end", reason="quit", wait=0)
+
+    assert not lives(pid, 2)
+    assert bridge.process.poll() is None
+
+
+@pytest.mark.skipif(find_spec("pydantic_ai") is None, reason="the extra `llm` is not installed")
+def test_an_endpoint_that_never_answers_does_not_keep_the_process(host: Host) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        host.config(
+            f"[review]\nreviewer = 'http'\n[review.http]\nmodel = 'small'\nurl = 'http://127.0.0.1:{port}/v1'\n"
+        )
+        bridge = host.start()
+        host.settle(bridge, PROMPT)
+        server.settimeout(30)
+        connection, _ = server.accept()
+        with connection:
+            bridge.close()
+
+            assert bridge.gone(2.5)  # a second and a half for the review to let go, the rest for a busy machine
+    assert review_state(host)["review"]["state"] == "due"
 
 
 def lives(pid: int, seconds: float) -> bool:

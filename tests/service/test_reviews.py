@@ -28,6 +28,7 @@ from noforgetti.service.reviews import review, unread
 from noforgetti.service.undo import undo
 from noforgetti.service.views import logged_view, status_view
 from noforgetti.service.writes import Traits
+from noforgetti.transcripts import pi
 
 from .said import FACT, NOTHING, Plain, Session, everything_in, fake_secret, learns, proposal
 
@@ -382,8 +383,9 @@ def test_a_fork_knows_what_was_reviewed(memory: Memory, session: Session, answer
 
     trial = fork(memory, MAIN, "trial").name
     model = Scripted([NOTHING])
-    session.select("trial").say("And one thing more.")
-    review(memory, trial, session.read(), model, forced=True)
+    session.say("And one thing more.")
+    # A session file that is reviewed from outside for another branch counts as that branch's evidence.
+    review(memory, trial, pi.read(session.file, branch=trial), model, forced=True)
 
     assert PROMPT not in model.sent[0]
     assert "And one thing more." in model.sent[0]
