@@ -81,7 +81,7 @@ def _wanted(memory: Memory, base: Snapshot, lines: tuple[Line, ...]) -> dict[Ent
         if line.id is not None and old is None:
             raise DocumentError(
                 line.number,
-                f"names the id `{line.id}`, which this memory does not have (a new entry may not end in a word in brackets)",
+                f"names the id `{line.id}`, which is not there (no new entry ends in a word in brackets)",
             )
         untouched = old is not None and line.stands_for(old)
         text = old.text if old is not None and untouched else normalise(line.text)
