@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 HEADS = "refs/heads/"
 RESCUE = "refs/noforgetti/rescue/"
 _NEAR = 1_000  # commits that are looked at one by one, some 20 ms, before libgit2 walks the rest
-_SNAPSHOTS = 64  # snapshots kept in memory by commit id
+_SNAPSHOTS = 8  # kept in memory by commit id: a walk through history needs two, sessions one for each branch
 _HEX = re.compile(r"[0-9a-f]{40}")
 
 

@@ -27,7 +27,7 @@ _ORDER = {category: index for index, category in enumerate(Category)}
 class Decoded:
     """Entries read before, by path and blob: reading a changed branch decodes only what changed."""
 
-    def __init__(self, objects: Objects, limit: int = 20_000) -> None:
+    def __init__(self, objects: Objects, limit: int = 12_000) -> None:
         self._objects, self._limit = objects, limit
         self._known: dict[tuple[str, str], Entry | Damaged] = {}
 
