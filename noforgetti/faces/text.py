@@ -216,9 +216,10 @@ def undone(doc: Document, style: Style = PLAIN, *, dry_run: bool = False) -> str
     if outcome == "nothing":
         return f"Nothing to do: {doc['reason']}."
     target = doc.get("undoes") or doc.get("redoes") or ""
+    name = "Redo" if "redoes" in doc else "Undo"
     if outcome == "halted" and doc["conflicts"]:
         lines = [
-            f"Undo stopped: these entries changed after {target[:12]} ({clean(doc['subject'])}). Nothing was written."
+            f"{name} stopped: these entries changed after {target[:12]} ({clean(doc['subject'])}). Nothing was written."
         ]
         return "\n".join(
             lines
@@ -228,7 +229,7 @@ def undone(doc: Document, style: Style = PLAIN, *, dry_run: bool = False) -> str
             ]
         )
     if outcome == "halted":
-        return f"Undo stopped: {doc['reason']}"
+        return f"{name} stopped: {doc['reason']}"
     verb = (
         {"undone": "take back", "redone": "bring back"}[outcome]
         if dry_run

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from noforgetti.model.change import Change, Operation, apply, diff
@@ -205,12 +206,22 @@ def _maker(memory: Memory, base: Snapshot, session: str) -> Callable[..., Entry]
             category,
             importance,
             assessed=now,
-            created=at[:19].rstrip("Z") + "Z" if at else now,
+            created=_utc(at) or now,
             writer=Writer.REVIEW,
             session=session,
         )
 
     return new_entry
+
+
+def _utc(at: str) -> str:
+    """The time as the repository writes times; empty for what is no time."""
+    try:
+        moment = datetime.fromisoformat(at)
+    except ValueError:
+        return ""
+    # A host that names no zone means its own clock's UTC, as Pi's session format does.
+    return moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _more(transcript: Transcript, window: Window) -> bool:

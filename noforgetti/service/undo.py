@@ -47,6 +47,7 @@ class Undone:
     refusal: Refusal | None = None
     changes: tuple[Change, ...] = ()
     reason: str = ""
+    again: bool = False  # a redo
 
 
 _Choice = Undone | tuple[Draft, Undone]
@@ -108,7 +109,7 @@ def redo(memory: Memory, branch: str, target: CommitId | None = None, *, dry_run
             return replace(answer, target=original)
         return answer[0], replace(answer[1], outcome="redone", target=original)
 
-    return _carried_out(memory, branch, choose, dry_run=dry_run)
+    return replace(_carried_out(memory, branch, choose, dry_run=dry_run), again=True)
 
 
 def _carried_out(memory: Memory, branch: str, choose: Callable[[Snapshot], _Choice], *, dry_run: bool) -> Undone:

@@ -230,7 +230,7 @@ def undone_view(undone: Undone) -> Document:
     return {
         "outcome": undone.outcome,
         "branch": undone.branch,
-        "undoes" if undone.outcome != "redone" else "redoes": undone.target.id if undone.target else None,
+        "redoes" if undone.again else "undoes": undone.target.id if undone.target else None,
         "subject": undone.target.subject if undone.target else None,
         "commit": undone.commit,
         "entries": list(undone.entries),

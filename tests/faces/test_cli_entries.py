@@ -200,3 +200,16 @@ def test_an_edit_that_cannot_be_read_changes_nothing_and_is_kept(nf: CommandLine
     with open(kept, encoding="utf-8") as file:
         assert "# Nonsense" in file.read()
     assert [one["text"] for one in nf.json("show")["entries"]] == [FACT]
+
+
+def test_a_redo_that_would_overwrite_later_work_stops_under_its_own_name(nf: CommandLine) -> None:
+    nf("add", FACT)
+    reworded = nf.json("replace", "pnpm", "Run pnpm check, then pnpm test.")["commit"]
+    nf("undo", reworded)
+    later = nf.json("replace", "pnpm", "Run everything in Docker.")
+
+    done = nf("--json", "redo", reworded)
+
+    assert (done.status, done.doc["outcome"], done.doc["redoes"]) == (1, "halted", reworded)
+    assert done.doc["conflicts"] == [{"id": later["entry"]["id"], "commit": later["commit"]}]
+    assert done.err.startswith("Redo stopped: ")
