@@ -58,6 +58,9 @@ def sentences(document: str) -> frozenset[Sentence]:
 
 def documented(text: str, documents: Iterable[Document]) -> Refusal | None:
     """A refusal that names the document in which every sentence of `text` is stated already, or None."""
+    documents = tuple(documents)
+    if not documents:
+        return None
     facts = [fact for fact in map(_parsed, _pieces(text)) if fact.words]
     if not facts:
         return None

@@ -278,6 +278,7 @@ class Store:
         trace. Raises `Unreadable` when nothing readable is left; then nothing is changed.
         """
         with self.exclusive():
+            self._objects.forget()
             self._heal(always=True)
             try:
                 actual = self.head(branch)

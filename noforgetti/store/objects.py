@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _TYPES = {"blob": ObjectType.BLOB, "tree": ObjectType.TREE, "commit": ObjectType.COMMIT}
 _TYPE_NAMES = {ObjectType.BLOB: b"blob", ObjectType.TREE: b"tree", ObjectType.COMMIT: b"commit"}
 _LOGGED = 32_768  # bytes; a larger object (the tree of 500 entries) is synced in its own file: the log is to stay short
+_RECENT = 64  # trees and commits kept as they were read; a change reads five
 _COMPRESSION = 1  # zlib level; entries are some 200 bytes, where level 1 and 9 differ by nothing one could measure
 _ATTEMPTS = 5  # `git gc` beside us removes a folder of objects the moment it is empty, so also just before our rename
 _DIRECTORY = 0o40000
@@ -49,6 +50,7 @@ class Objects:
         self._odb = pygit2.Odb()
         self._odb.add_backend(pygit2.OdbBackendPack(self._folder), 1)
         self._odb.add_backend(pygit2.OdbBackendLoose(self._folder, _COMPRESSION, False, 0o700, 0o600), 2)
+        self._recent: dict[str, tuple[ObjectType, bytes]] = {}
         self._pending: list[Record] = []
         self._log = ObjectLog(repository)
 
@@ -64,6 +66,7 @@ class Objects:
         if os.path.exists(path) and not self._reads_as(expected, kind, data):
             os.unlink(path)
         self._written(kind, data)
+        self._remember(expected, kind, data)
         self._pending.append((_TYPE_NAMES[kind].decode(), expected, data))
         failpoints.reach(f"write:{_TYPE_NAMES[kind].decode()}")
         return expected
@@ -103,12 +106,24 @@ class Objects:
 
     def read(self, oid: str, kind: ObjectType) -> bytes:
         """The content of an object. Raises `Unreadable` when it is missing, damaged or of another kind."""
-        found, data = self._any(oid)
+        found, data = self._recent.get(oid) or self._any(oid)
         if found != kind:
             raise Unreadable(
                 f"Object {oid[:12]} of the memory is no {kind.name.lower()}.", hint="run `noforgetti doctor`"
             )
+        self._remember(oid, kind, data)
         return data
+
+    def forget(self) -> None:
+        """Read everything from the disk again: what it holds is in doubt."""
+        self._recent.clear()
+
+    def _remember(self, oid: str, kind: ObjectType, data: bytes) -> None:
+        """Keep a tree or commit: one change reads those of the change before several times."""
+        if kind is not ObjectType.BLOB and len(data) <= _LOGGED:
+            if len(self._recent) >= _RECENT:
+                self._recent.pop(next(iter(self._recent)))
+            self._recent[oid] = (kind, data)
 
     def kind(self, oid: str) -> ObjectType:
         """What sort of object it is. Raises `Unreadable`."""
@@ -201,7 +216,7 @@ class Objects:
 
     def _reads_as(self, oid: str, kind: ObjectType, data: bytes) -> bool:
         try:
-            return self.read(oid, kind) == data
+            return self._any(oid) == (kind, data)
         except Unreadable:
             return False
 
