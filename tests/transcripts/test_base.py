@@ -69,7 +69,7 @@ def test_a_file_of_no_known_format_is_refused_with_the_known_ones(tmp_path: Path
 
 
 def test_a_folder_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(TranscriptError, match="cannot be read: Is a directory"):
+    with pytest.raises(TranscriptError, match="is no file"):
         base.read(tmp_path)
 
 
