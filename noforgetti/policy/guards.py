@@ -26,7 +26,7 @@ def check(text: str, *, limit: int, automatic: bool, documents: Iterable[Documen
     form = forms.form(text)
     if isinstance(form, Refusal):
         return form
-    refusal = forms.too_long(form, limit) or secrecy.refuse(form) or wording.injection(form)
+    refusal = forms.too_long(form, limit) or _spoken(form)
     if refusal is None and automatic:
         from noforgetti.policy.documented import documented
         from noforgetti.policy.transience import transient
@@ -41,7 +41,13 @@ def unsafe(text: str) -> Refusal | None:
 
     Verdicts are kept: every view judges every entry, and between two views hardly any of them changed.
     """
-    return forms.invisible(text) or forms.fence(text) or secrecy.refuse(text) or wording.injection(text)
+    return forms.invisible(text) or forms.fence(text) or _spoken(text)
+
+
+@lru_cache(maxsize=_JUDGED)
+def _spoken(text: str) -> Refusal | None:
+    """What a text says that nobody may write or read; kept, because what is written is shown at once."""
+    return secrecy.refuse(text) or wording.injection(text)
 
 
 def warnings(text: str, documents: Iterable[Document] = ()) -> tuple[str, ...]:

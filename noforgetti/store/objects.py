@@ -19,7 +19,7 @@ from pygit2.enums import ObjectType
 
 from noforgetti.store import failpoints
 from noforgetti.store.base import Unreadable, Unwritable
-from noforgetti.store.disk import sync_path
+from noforgetti.store.disk import sync_all, sync_path
 from noforgetti.store.redo import ObjectLog, Record
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class Objects:
         """Make everything written so far durable. Raises `Unwritable`."""
         failpoints.reach("write:before-sync")
         large = [record for record in self._pending if len(record[2]) > _LOGGED]
-        if large:
-            self._sync(large)
+        for path in self._places(large):
+            sync_path(path)
         self._log.append(record for record in self._pending if len(record[2]) <= _LOGGED)
         self._pending.clear()
         failpoints.reach("write:after-sync")
@@ -99,10 +99,12 @@ class Objects:
 
     def _sync(self, records: Iterable[Record]) -> None:
         """Make the loose files of the records durable, and the folders that name them."""
+        sync_all(self._folder, self._places(records))
+
+    def _places(self, records: Iterable[Record]) -> list[str]:
         files = dict.fromkeys(self.loose_path(oid) for _, oid, _ in records)
         there = [path for path in files if os.path.exists(path)]  # a packed one was synced when it was packed
-        for path in (*there, *dict.fromkeys(os.path.dirname(path) for path in there), self._folder):
-            sync_path(path)
+        return [*there, *dict.fromkeys(os.path.dirname(path) for path in there), *([self._folder] if there else [])]
 
     def read(self, oid: str, kind: ObjectType) -> bytes:
         """The content of an object. Raises `Unreadable` when it is missing, damaged or of another kind."""
