@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from noforgetti.policy.documented import Document
 
-_JUDGED = 4_096  # verdicts kept; a memory at its hard limit has some hundreds of entries
+_JUDGED = 16_384  # verdicts kept: more than the 10,000 entries that a memory is measured with
 
 
 def check(text: str, *, limit: int, automatic: bool, documents: Iterable[Document] = ()) -> str | Refusal:

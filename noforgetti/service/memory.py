@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from noforgetti.model.commit import AUTHORS, Author, Message
-from noforgetti.model.entry import MAIN, BranchName, CommitId, Snapshot, Writer
+from noforgetti.model.entry import MAIN, BranchName, CommitId, EntryId, Snapshot, Writer
+from noforgetti.policy import guards
 from noforgetti.policy.capacity import Limits, scaled
 from noforgetti.service.places import Places, places
 from noforgetti.service.state import State
@@ -41,7 +42,17 @@ class Draft:
     author: Author | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What views say of a whole snapshot; worth keeping, because a large memory is judged entry by entry."""
+
+    entries: int
+    characters: int
+    hidden: tuple[EntryId, ...]
+
+
 Answer = TypeVar("Answer")
+_FACTS = 16  # snapshots whose facts are kept: one for each branch that sessions of a bridge use
 
 
 class Memory:
@@ -55,6 +66,7 @@ class Memory:
         self.limits = _limits(settings)
         self._store: Store | None = None
         self._state: State | None = None
+        self._facts: dict[CommitId, Facts] = {}
 
     @property
     def name(self) -> str:
@@ -123,6 +135,18 @@ class Memory:
             return self.store.snapshot(head)
         except Unreadable:
             return self.store.snapshot(self._recovered(branch))
+
+    def facts(self, now: Snapshot) -> Facts:
+        """Size of a snapshot, and its entries whose text may not be shown. Kept by commit."""
+        known = self._facts.get(now.commit) if now.commit else None
+        if known is None:
+            hidden = tuple(entry.id for entry in now if guards.unsafe(entry.text))
+            known = Facts(len(now), now.characters, hidden)
+            if now.commit and not now.damaged:
+                if len(self._facts) >= _FACTS:
+                    self._facts.pop(next(iter(self._facts)))
+                self._facts[now.commit] = known
+        return known
 
     def heads(self) -> dict[BranchName, CommitId]:
         """All branches and their heads."""

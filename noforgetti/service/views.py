@@ -65,7 +65,8 @@ def status_view(memory: Memory, branch: str) -> Document:
     now = memory.snapshot(branch)
     limits = memory.limits
     degraded = [f"`{one.path}` {one.reason}" for one in now.damaged]
-    hidden = [entry.id for entry in now if guards.unsafe(entry.text)]
+    facts = memory.facts(now)
+    hidden = facts.hidden
     degraded += [f"entry `{one}` is hidden: its text may not be shown" for one in hidden]
     if now.format != FORMAT:
         degraded.append(f"format `{now.format}` is newer than this version writes: reading only")
@@ -75,8 +76,8 @@ def status_view(memory: Memory, branch: str) -> Document:
         "project": project_view(memory),
         "branch": branch,
         "head": now.commit,
-        "entries": len(now),
-        "characters": now.characters,
+        "entries": facts.entries,
+        "characters": facts.characters,
         "limits": {"entry": limits.entry, "goal": limits.goal, "target": limits.target, "hard": limits.hard},
         "review": review_view(memory, branch),
         "index": {"state": "absent"},

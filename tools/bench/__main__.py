@@ -316,6 +316,9 @@ def scale(folder: Path, count: int) -> None:
     """A large repository against a small one: 10,000 entries, 1,000 branches, 100,000 commits."""
     small, large = Place(folder / "small"), Place(folder / "large")
     for place in (small, large):
+        (
+            Path(place.environ["NOFORGETTI_HOME"]) / "config.toml"
+        ).unlink()  # what is injected is bounded as for everybody
         place.run("add", TEXT.format(0))
     repository = json.loads(large.run("--json", "status"))["project"]["repository"]
     _grow(repository)
@@ -343,13 +346,15 @@ def _grow(repository: str) -> None:
         ["git", "--git-dir", repository, "rev-parse", "main"], capture_output=True, text=True, check=True
     )
     lines = []
+    # The history first, on a small tree: git would compress a tree of 10,000 entries 100,000 times otherwise.
     for number in range(100_000):
-        entry = f"---\ncreated: 2026-01-01T00:00:00Z\n---\n\n{TEXT.format(number)}\n"
-        path = f"lessons/entry-{number % 10_000:05d}.md"
         lines.append(f"commit refs/heads/main\ncommitter a <a@b> {1_767_225_600 + number} +0000\ndata 2\nx\n")
         if number == 0:
             lines.append(f"from {head.stdout.strip()}\n")
-        lines.append(f"M 100644 inline {path}\ndata {len(entry.encode())}\n{entry}\n")
+        wanted = range(10_000) if number == 99_999 else (number % 20,)
+        for one in wanted:
+            entry = f"---\ncreated: 2026-01-01T00:00:00Z\n---\n\n{TEXT.format(f'{one}, {number}')}\n"
+            lines.append(f"M 100644 inline lessons/entry-{one:05d}.md\ndata {len(entry.encode())}\n{entry}\n")
     lines += [f"reset refs/heads/branch-{number}\nfrom refs/heads/main\n\n" for number in range(1_000)]
     subprocess.run(
         ["git", "--git-dir", repository, "fast-import", "--quiet"], input="".join(lines).encode(), check=True
