@@ -191,6 +191,7 @@ def mend(memory: Memory) -> list[Finding]:
         return []
     done = [*_mend_head(memory), *_mend_config(memory)]
     done += [Finding("ok", sentence) for sentence in memory.store.heal()]
+    known = memory.state.traces()
     for name in _branch_names(memory):
         try:
             now = memory.snapshot(name)
@@ -202,7 +203,7 @@ def mend(memory: Memory) -> list[Finding]:
         done += [
             Finding("ok", trace["text"])
             for trace in memory.state.traces(1)
-            if f"`{name}`" in trace["text"] and "taken back" in trace["text"]
+            if trace not in known and f"`{name}`" in trace["text"] and "taken back" in trace["text"]
         ]
         if now.damaged:
             done += _restore(memory, name, now)

@@ -76,7 +76,7 @@ def adopt(memory: Memory, key: str) -> Known:
     if memory.exists:
         raise NotAdoptable(
             f"This project has a memory of its own at `{memory.path}`. Nothing was changed.",
-            hint="move it away first, or bring entries over with `noforgetti import`",
+            hint="move it away first; a memory is one folder",
         )
     found = [one for one in known(memory.places) if one.key.startswith(key.lower()) and key]
     if len(found) != 1:

@@ -52,3 +52,26 @@ def test_a_branch_of_any_name_that_git_allows_can_be_selected_when_it_is_there(n
 
     assert nf("use", "\u00fcn\u00ef").status == 0
     assert nf.json("status")["branch"] == "\u00fcn\u00ef"
+
+
+def test_a_mend_is_told_once(nf: CommandLine) -> None:
+    nf("add", "One fact.")
+    (nf.repository / "refs" / "heads" / "main").write_bytes(b"")
+
+    assert "taken back" in nf("doctor", "--fix").out
+    assert nf("doctor", "--fix").out == nf("doctor").out
+
+
+def test_the_log_of_an_entry_that_never_was_is_refused(nf: CommandLine) -> None:
+    nf("add", "One fact.")
+
+    done = nf("log", "nope")
+    assert (done.status, done.out) == (1, "")
+
+
+def test_an_emptied_document_calls_the_edit_off(nf: CommandLine) -> None:
+    nf("add", "One fact.", "--pin")
+    nf.monkeypatch.setenv("EDITOR", "truncate -s 0")
+
+    assert nf.json("edit")["outcome"] == "nothing"
+    assert len(nf.json("show")["entries"]) == 1

@@ -270,12 +270,18 @@ def log(session: Session, entry: str | None, limit: int | None) -> None:
     from noforgetti.service.views import logged_view
 
     commits = [logged_view(one) for one in service(session.memory, session.branch, limit=limit or 0, entry=entry or "")]
+    if entry and not commits:
+        reason = f"No commit of branch `{session.branch}` touched an entry `{entry}`."
+        session.refuse(
+            {"outcome": "refused", "reason": reason, "hint": "give a whole id; `noforgetti show` lists them"}
+        )
+        return
     session.print({"branch": session.branch, "commits": commits}, text.log)
 
 
 @cli.command()
 @click.argument("one", metavar="A")
-@click.argument("other", metavar="B", default="HEAD")
+@click.argument("other", metavar="[B]", default="HEAD")
 @pass_session
 def diff(session: Session, one: str, other: str) -> None:
     """Which entries differ between two commits or branches."""
@@ -390,7 +396,7 @@ def edit(session: Session) -> None:
     base = memory.snapshot(branch_)
     before = editing.document(branch_, base)
     after = click.edit(before, extension=".md", require_save=True)
-    if after is None:
+    if after is None or not after.strip():  # an emptied file calls it off, as in git
         session.print(
             {"outcome": "nothing", "branch": branch_, "commit": None}, lambda *_: "Not saved: nothing was changed."
         )
