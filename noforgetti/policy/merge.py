@@ -60,21 +60,19 @@ def merge(base: Snapshot, ours: Snapshot, theirs: Snapshot, *, prefer: Side | No
         taken.append(one)
     if conflicts and prefer is None:
         return Conflicted(tuple(conflicts))
-    return _taking(taken, ours, theirs, tuple(conflicts))
+    # Only what stays here can stand for an entry of theirs: a twin that they removed is about to go.
+    staying = {entry.text for entry in ours if str(entry.id) not in taken}
+    doubled = {str(entry.id) for entry in theirs if entry.text in staying}
+    wanted = {one: _NOWHERE if one in doubled else other.get(one, _NOWHERE) for one in taken}
+    return _taking(wanted, mine, tuple(conflicts))
 
 
-def _taking(taken: list[str], ours: Snapshot, theirs: Snapshot, conflicts: tuple[str, ...]) -> Merged:
-    mine, other = places(ours), places(theirs)
+def _taking(wanted: Mapping[str, Place], mine: Mapping[str, Place], conflicts: tuple[str, ...]) -> Merged:
     put: dict[str, BlobId] = {}
     drop: list[str] = []
     entries = []
-    # Only what stays here can stand for an entry of theirs: a twin that they removed is about to go.
-    staying = {entry.text for entry in ours if str(entry.id) not in taken}
-    words = {str(entry.id): entry.text for entry in theirs}
-    for one in taken:
-        here, there = mine.get(one, _NOWHERE), other.get(one, _NOWHERE)
-        if words.get(one) in staying:
-            there = _NOWHERE
+    for one, there in wanted.items():
+        here = mine.get(one, _NOWHERE)
         if here == there:
             continue
         entries.append(one)

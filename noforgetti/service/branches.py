@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from noforgetti.errors import Kind, NoForgettiError
-from noforgetti.model.commit import AUTHORS, CommitKind, Message
-from noforgetti.model.entry import MAIN, BranchName, CommitId, Writer
+from noforgetti.model.commit import CommitKind, Message
+from noforgetti.model.entry import MAIN, BranchName, CommitId
 from noforgetti.policy.names import branch_name
 from noforgetti.service.memory import Draft, Memory, selected
 from noforgetti.store.base import BranchExists, Conflict, UnknownBranch, Unreadable
@@ -81,12 +81,7 @@ def delete(memory: Memory, name: str) -> CommitId:
 def _begin(memory: Memory) -> CommitId:
     """The first commit of a memory that was forked before anything was written."""
     memory.prepare()
-    draft = Draft(
-        (),
-        Message("begin: an empty memory", "", (("Kind", str(CommitKind.WRITE)),)),
-        Writer.USER,
-        author=AUTHORS[Writer.USER],
-    )
+    draft = Draft((), Message("begin: an empty memory", "", (("Kind", str(CommitKind.WRITE)),)))
     try:
         return memory.publish(MAIN, draft, None)
     except (Conflict, BranchExists):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from noforgetti import __version__
-from noforgetti.model.entry import Category, CommitId, Entry, Snapshot
 from noforgetti.policy import guards
 from noforgetti.service.memory import Memory
 from noforgetti.store.base import FORMAT, Unreadable
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from noforgetti.model.change import Change
+    from noforgetti.model.entry import CommitId, Entry, Snapshot
     from noforgetti.policy.verdict import Refusal
     from noforgetti.service.branches import Branch
     from noforgetti.service.editing import Edited
@@ -33,7 +33,7 @@ def entry_view(entry: Entry) -> Document:
     return {
         "id": entry.id,
         "category": entry.category,
-        "text": f"[hidden: {refusal.message}]" if refusal else entry.text,
+        "text": _safe(entry),
         "importance": entry.importance,
         "assessed": bool(entry.assessed),
         "pinned": entry.pinned,
@@ -304,11 +304,6 @@ def reviewed_view(windows: list[Reviewed], source: str) -> Document:
 def diff_view(one: CommitId, other: CommitId, changes: Iterable[Change]) -> Document:
     """What differs between two commits."""
     return {"from": one, "to": other, "operations": [change_view(change) for change in changes]}
-
-
-def categories() -> list[str]:
-    """The names of the categories, in the order of every view."""
-    return [str(category) for category in Category]
 
 
 def project_name(project: Project) -> str:

@@ -7,7 +7,6 @@ Not guaranteed here: retries. A caller that can plan again does so (a direct wri
 
 from __future__ import annotations
 
-import calendar
 import os
 import re
 import time
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HEADS = "refs/heads/"
-RESCUE = "refs/noforgetti/rescue/"
 _NEAR = 1_000  # commits that are looked at one by one, some 20 ms, before libgit2 walks the rest
 _SNAPSHOTS = 8  # kept in memory by commit id: a walk through history needs two, sessions one for each branch
 _HEX = re.compile(r"[0-9a-f]{40}")
@@ -434,8 +432,3 @@ def _rfc3339(seconds: int) -> str:
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
     except (OverflowError, ValueError, OSError):
         return "1970-01-01T00:00:00Z"
-
-
-def seconds_of(stamp: str) -> int:
-    """UNIX seconds of an RFC 3339 UTC time of whole seconds, as `Commit.time` is."""
-    return calendar.timegm(time.strptime(stamp, "%Y-%m-%dT%H:%M:%SZ"))

@@ -23,7 +23,7 @@ from noforgetti.faces.bridge.running import Job, Reviews
 from noforgetti.faces.bridge.tools import TOOLS
 from noforgetti.model.entry import MAIN, BranchName
 from noforgetti.service.memory import Memory, open_memory
-from noforgetti.service.turns import Sections, fenced
+from noforgetti.service.turns import Sections, Told, fenced
 from noforgetti.store.base import UnknownBranch
 
 if TYPE_CHECKING:
@@ -120,11 +120,11 @@ class Server:
     def _turn_start(self, params: Any) -> _Result:
         turn = msgspec.convert(params, requests.TurnStart)
         branch, notices = self._branch(turn.branch)
-        body = self.sections.of(branch).text
+        told = self.sections.of(branch)
         return {
             "branch": branch,
-            "inject": self._inject(body, turn.session.id),
-            "status": self._footer(branch),
+            "inject": self._inject(told.text, turn.session.id),
+            "status": self._footer(branch, told),
             "notices": notices,
         }
 
@@ -241,8 +241,8 @@ class Server:
             return MAIN, [{"level": "warning", "text": told}]
         return BranchName(wanted), []
 
-    def _footer(self, branch: str) -> str:
-        told = self.sections.of(branch)
+    def _footer(self, branch: str, told: Told | None = None) -> str:
+        told = told or self.sections.of(branch)
         return text.footer(branch, told.entries, told.characters, self.memory.limits.hard)
 
 
