@@ -31,10 +31,8 @@ class Branch:
 
 def listed(memory: Memory, current: str) -> tuple[Branch, ...]:
     """Every branch, `main` first. `main` is listed before the first write too."""
-    heads: dict[BranchName, CommitId | None] = dict(memory.heads())
-    heads.setdefault(MAIN, None)
-    ordered = sorted(heads, key=lambda name: (name != MAIN, name))
-    return tuple(Branch(name, heads[name], _count(memory, heads[name]), name == current) for name in ordered)
+    heads: dict[BranchName, CommitId | None] = {MAIN: None, **memory.heads()}
+    return tuple(Branch(name, head, _count(memory, head), name == current) for name, head in heads.items())
 
 
 def fork(memory: Memory, source: str, name: str, *, at: CommitId | None = None) -> Branch:

@@ -21,7 +21,7 @@ from noforgetti.service.memory import Draft, Memory
 from noforgetti.service.registry import orphans
 from noforgetti.store import folders
 from noforgetti.store.base import FORMAT, Edit, PutBlob, UnknownBranch, Unreadable
-from noforgetti.store.create import config_reads, rewrite_config
+from noforgetti.store.create import config_reads, rewrite_config, rewrite_head
 from noforgetti.store.refs import Refs
 
 if TYPE_CHECKING:
@@ -111,10 +111,7 @@ def _mend_head(memory: Memory) -> list[Finding]:
     if _head_is_sound(memory) or not os.path.isdir(os.path.join(memory.path, "objects")):
         return []
     aside = _set_aside(memory, path)
-    with open(path, "w", encoding="ascii", opener=folders.private) as file:
-        file.write("ref: refs/heads/main\n")
-        file.flush()
-        os.fsync(file.fileno())
+    rewrite_head(memory.path)
     return [Finding("ok", f"`{path}` was written anew{aside}")]
 
 

@@ -108,6 +108,14 @@ def rewrite_config(path: str, root: str) -> None:
     write_root(path, root)
 
 
+def rewrite_head(path: str) -> None:
+    """Write the `HEAD` of the repository at `path` anew. Raises `OSError`."""
+    head = os.path.join(path, "HEAD")
+    with open(head, "w", encoding="ascii", opener=folders.private) as file:
+        file.write("ref: refs/heads/main\n")
+    sync_path(head)
+
+
 def _configure(folder: str) -> None:
     settings = pygit2.Config(os.path.join(folder, "config"))
     for key, value in _CONFIG.items():

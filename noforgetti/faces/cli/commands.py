@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -111,17 +111,14 @@ def _traits(command: click.Command) -> click.Command:
 @pass_session
 def add(
     session: Session,
+    /,
     words: str,
-    category: str | None,
-    importance: str | None,
-    pinned: bool | None,
-    key: str | None,
+    **traits: Any,
 ) -> None:
     """Add one fact. `-` reads it from standard input."""
     from noforgetti.service import writes
 
-    traits = _read_traits(category, importance, pinned, key)
-    _written(session, writes.add(session.memory, session.branch, _words(words), traits))
+    _written(session, writes.add(session.memory, session.branch, _words(words), _read_traits(**traits)))
 
 
 @_traits
@@ -131,18 +128,15 @@ def add(
 @pass_session
 def replace(
     session: Session,
+    /,
     old: str,
     words: str,
-    category: str | None,
-    importance: str | None,
-    pinned: bool | None,
-    key: str | None,
+    **traits: Any,
 ) -> None:
     """Replace the whole text of one entry; OLD is an id or a unique piece of its text."""
     from noforgetti.service import writes
 
-    traits = _read_traits(category, importance, pinned, key)
-    _written(session, writes.reword(session.memory, session.branch, old, _words(words), traits))
+    _written(session, writes.reword(session.memory, session.branch, old, _words(words), _read_traits(**traits)))
 
 
 @cli.command()
