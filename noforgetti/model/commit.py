@@ -28,6 +28,8 @@ class CommitKind(StrEnum):
     IMPORT = "import"
     MERGE = "merge"
     REPAIR = "repair"
+    ARCHIVE = "archive"
+    REINFORCE = "reinforce"  # of the signals beside a branch, never of the branch
     OTHER = "other"
 
 
@@ -141,6 +143,8 @@ def _assessed(change: Change) -> str:
         return "pinned" if after.pinned else "unpinned"
     if before.category != after.category:
         return f"moved from {before.category} to {after.category}"
+    if before.archived != after.archived:
+        return "archived" if after.archived else "brought back"
     return "same text"
 
 

@@ -199,7 +199,12 @@ def cold(entries: Iterable[Entry], signals: Mapping[EntryId, Signal], now: float
             kept = entry.pinned or entry.enforced
             age = 0.0 if kept else age_of(entry, signals.get(entry.id, NEW), now) or 0.0
             newest[entry.category] = min(age, newest.get(entry.category, age))
-    return tuple(one for one in Category if newest.get(one, 0.0) > _COLD * HALF_LIFE[one] * DAY)
+    return tuple(one for one in Category if newest.get(one, 0.0) > cold_after(one))
+
+
+def cold_after(category: Category) -> float:
+    """Seconds without any reinforcement after which a topic is cold."""
+    return _COLD * HALF_LIFE[category] * DAY
 
 
 @lru_cache(maxsize=_STAMPS)

@@ -20,6 +20,7 @@ from pygit2.enums import ConfigLevel, ObjectType, Option
 from noforgetti.model.commit import Author, Commit, Message, parse_message
 from noforgetti.model.entry import BranchName, CommitId, Snapshot
 from noforgetti.store import failpoints, folders, trees
+from noforgetti.store import signals as book
 from noforgetti.store.base import (
     FORMAT,
     BranchExists,
@@ -78,6 +79,7 @@ class Store:
         self._refs = Refs(path, self._trace)
         self._decoded = trees.Decoded(self._objects)
         self._snapshots: dict[CommitId, Snapshot] = {}
+        self._signals: dict[CommitId, book.Signals] = {}
         self._depth = 0  # of the write lock that this store holds
         self._heal()
 
@@ -92,9 +94,26 @@ class Store:
                 found[BranchName(name[len(HEADS) :])] = CommitId(str(reference.target))
         return dict(sorted(found.items(), key=lambda item: (item[0] != "main", item[0])))
 
-    def head(self, branch: str) -> CommitId | None:
-        """Where the branch stands; None when there is no such branch. Raises `Unreadable` for a torn ref."""
-        return self._ref(HEADS + branch)
+    def head(self, branch: str, *, space: str = HEADS) -> CommitId | None:
+        """Where the branch (or its signals) stands; None when it is not there. Raises `Unreadable` for a torn ref."""
+        return self._ref(space + branch)
+
+    def signals(self, branch: str) -> book.Signals:
+        """What use has said about a branch's entries, kept by commit. Never raises: what cannot be read is missing, and
+        its `reason` says why."""
+        try:
+            at = self.head(branch, space=book.SPACE)
+            if at is None:
+                return book.Signals()
+            known = self._signals.get(at)
+            if known is None:
+                known = book.decode(self.read_file(at, book.FILE) or b"", at)
+                if len(self._signals) >= _SNAPSHOTS:
+                    self._signals.pop(next(iter(self._signals)))
+                self._signals[at] = known
+        except Unreadable as error:
+            return book.Signals(reason=f"{error} Its entries count as never reinforced.")
+        return known
 
     def tree_of(self, commit: CommitId) -> str:
         """The tree of a commit. Raises `Unreadable`."""
@@ -240,18 +259,20 @@ class Store:
         self._objects.flush()
         return new
 
-    def publish(self, branch: str, new: CommitId, old: CommitId | None, *, reason: str = "") -> None:
+    def publish(
+        self, branch: str, new: CommitId, old: CommitId | None, *, reason: str = "", space: str = HEADS
+    ) -> None:
         """Move `branch` from `old` to `new`; `old` None creates it. Raises `Conflict`, `BranchExists` or `Busy`."""
         failpoints.reach("publish:before-lock")
         with self.exclusive():
             failpoints.reach("publish:locked")
-            if old is None:
+            if old is None and space == HEADS:
                 self._refuse_twin(branch)
             self._refs.swap(
-                HEADS + branch,
+                space + branch,
                 new,
                 old,
-                lambda: self.head(branch),
+                lambda: self.head(branch, space=space),
                 reason=reason or "publish",
                 seconds=int(time.time()),
             )
@@ -269,6 +290,34 @@ class Store:
             self._refs.clear_stale("packed-refs")
             self._repo.references.delete(HEADS + branch)
 
+    def drop_signals(self, branch: str) -> None:
+        """Delete the signals of a branch, readable or not; nothing happens when there are none."""
+        with self.exclusive():
+            self._refs.clear_stale(book.SPACE + branch)
+            try:
+                if self.head(branch, space=book.SPACE) is not None:
+                    self._refs.clear_stale("packed-refs")
+                    self._repo.references.delete(book.SPACE + branch)
+            except Unreadable:
+                self._refs.remove_torn(book.SPACE + branch)
+
+    def recover_signals(self, branch: str) -> CommitId | None:
+        """Take signals that cannot be read back to their newest readable commit; without any, they begin anew."""
+        with self.exclusive():
+            self._objects.forget()
+            self._heal(always=True)
+            for candidate in self._reflog(book.SPACE + branch):
+                try:
+                    self.read_file(candidate, book.FILE)
+                except Unreadable:
+                    continue
+                self._overwrite(book.SPACE + branch, candidate)
+                self._trace(f"the signals of `{branch}` could not be read; they were taken back to {candidate[:12]}")
+                return candidate
+            self.drop_signals(branch)
+            self._trace(f"the signals of `{branch}` could not be read; they begin anew")
+        return None
+
     def recover(self, branch: str) -> CommitId | None:
         """Bring a branch with a torn ref, or an unreadable head commit or tree, back to its newest readable commit.
 
@@ -284,9 +333,9 @@ class Store:
                     return actual
             except Unreadable:
                 actual = None
-            for candidate in self._reflog(branch):
+            for candidate in self._reflog(HEADS + branch):
                 if candidate != actual and self.whole(candidate):
-                    self._overwrite(branch, candidate)
+                    self._overwrite(HEADS + branch, candidate)
                     was = actual[:12] if actual else "an unreadable ref"
                     self._trace(
                         f"branch `{branch}` named {was}, which cannot be read; it was taken back to {candidate[:12]}"
@@ -360,10 +409,10 @@ class Store:
             return False
         return True
 
-    def _reflog(self, branch: str) -> list[CommitId]:
-        """Ids the branch stood at, newest first, read without trust: power loss tears the last line."""
+    def _reflog(self, ref: str) -> list[CommitId]:
+        """Ids the ref stood at, newest first, read without trust: power loss tears the last line."""
         try:
-            with open(os.path.join(self.path, "logs", "refs", "heads", branch), "rb") as file:
+            with open(os.path.join(self.path, "logs", ref), "rb") as file:
                 lines = file.read().split(b"\n")
         except OSError:
             return []
@@ -373,9 +422,9 @@ class Store:
             found += [CommitId(word) for word in reversed(words) if _HEX.fullmatch(word) and set(word) != {"0"}]
         return list(dict.fromkeys(found))
 
-    def _overwrite(self, branch: str, commit: CommitId) -> None:
+    def _overwrite(self, ref: str, commit: CommitId) -> None:
         # The only place that sets a ref without a comparison: what is there cannot be read, and the write lock is held.
-        path = os.path.join(self.path, "refs", "heads", branch)
+        path = os.path.join(self.path, ref)
         temporary = f"{path}.recovered-{os.getpid()}"
         folders.make(os.path.dirname(path))
         with open(temporary, "w", encoding="ascii") as file:

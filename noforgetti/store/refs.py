@@ -85,6 +85,15 @@ class Refs:
                 raise Unwritable(path, error.strerror or str(error)) from error
             self._trace(f"a lock file that a killed process left on `{ref}` {age:.0f} s ago was removed")
 
+    def remove_torn(self, ref: str) -> None:
+        """Remove the file of a ref that cannot be read, which libgit2 does not delete. The write lock is held."""
+        try:
+            os.unlink(os.path.join(self._repository, ref))
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise Unwritable(ref, error.strerror or str(error)) from error
+
     def _lock(self, ref: str) -> int:
         path = os.path.join(self._repository, ref) + ".lock"
         end = time.monotonic() + STALE + 1
