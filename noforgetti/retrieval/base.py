@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from noforgetti.model.entry import Entry
+
     Floats = npt.NDArray[np.float32]
 
 
@@ -44,6 +46,29 @@ class Hit:
     similarity: float | None = None  # cosine of query and passage, -1 to 1; None where no vector was there
 
 
+@dataclass(frozen=True, slots=True)
+class FoundEntry:
+    """An entry that was found: how well (see `Hit`) and by what."""
+
+    entry: Entry
+    score: float
+    why: str
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSession:
+    """A past session that was found: the pieces of it that fit best, their RFC 3339 time, its file and its name."""
+
+    session: str
+    score: float
+    why: str
+    pieces: tuple[str, ...]
+    at: str = ""
+    file: str = ""
+    name: str = ""
+
+
 class EmbeddingError(NoForgettiError):
     """A provider of embeddings did not do its work. Search goes on by keywords alone.
 
@@ -69,6 +94,10 @@ class Embedder(Protocol):
     @property
     def width(self) -> int:
         """Numbers in one vector; 0 while nobody knows yet."""
+
+    @property
+    def quick(self) -> bool:
+        """True when a text takes microseconds: then missing vectors are made in the middle of a search."""
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """One row a text, float32, each of length 1 (or 0 for a text without content). Raises `EmbeddingError`."""
