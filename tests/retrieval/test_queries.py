@@ -88,8 +88,8 @@ def test_what_each_class_brings_forward() -> None:
 
 
 NOTHING = (
-    "ok|yes|no|thanks|sure|right|correct|agreed|nice|cool|great|perfect|thank you|got it|OK|Thanks!|thank  you.|Yes…|ok :)"
-    "|great 👍|Perfect!!!|d'accord|Danke!|好的|谢谢！|はい|👍|❤️|👩\u200d👩\u200d👧\u200d👦|👍🏽|1️⃣|🎉🎉🎉"
+    "ok|yes|no|thanks|sure|right|correct|agreed|nice|cool|great|perfect|thank you|got it|OK|Thanks!|thank  you.|Yes…"
+    "|ok :)|great 👍|Perfect!!!|d'accord|Danke!|好的|谢谢！|はい|👍|❤️|👩\u200d👩\u200d👧\u200d👦|👍🏽|1️⃣|🎉🎉🎉"
     "|🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f||   |\n|...|?|!!|-|¿?|。。。|$%^&*()_"
 )
 SOMETHING = (
