@@ -1,8 +1,8 @@
 """What a text is found by: its terms.
 
 A term holds only characters that SQLite's `unicode61` tokenizer keeps together, so that FTS5 sees exactly the terms
-made here: whatever else is in a term is written out (`C++` is `cplusplus`). English words lose their endings, stop words
-are left out. Scripts without spaces become pairs of characters, also where they are glued to Latin ones (`查询nginx`).
+made here: whatever else is in a term is written out (`C++` is `cplusplus`). English words lose their endings, stop
+words are left out. Scripts without spaces become pairs of characters, also where they are glued to Latin ones (`查询nginx`).
 An identifier is one term without its separators (`--dry-run`, `dryRun` and `dry_run` are all `dryrun`) and, beside it,
 each of its parts. Text and query pass through the same steps, so they meet.
 """
@@ -24,15 +24,16 @@ _READ = 4_000  # code points of a query that are read: a pasted log says what it
 _TERMS = 64  # distinct terms of a query: more would cost a look into the index each, and say no more
 _WHOLE = 64  # code points of an identifier's term: longer ones are encoded data or addresses
 
-STOP_WORDS = frozenset(
-    """a about above after again against all am an and any are aren as at be because been before being below between
+_STOP_WORDS = """
+    a about above after again against all am an and any are aren as at be because been before being below between
     both but by can cannot could couldn d did didn do does doesn doing don down during each few for from further had
     hadn has hasn have haven having he her here hers herself him himself his how i if in into is isn it its itself just
     ll m me more most mustn my myself no nor not now o of off on once only or other our ours ourselves out over own re s
     same shan she should shouldn so some such t than that the their theirs them themselves then there these they this
     those through to too under until up us ve very was wasn we were weren what when where which while who whom why will
-    with won would wouldn you your yours yourself yourselves""".split()
-)
+    with won would wouldn you your yours yourself yourselves
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 # Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han (with its extensions), Hangul.
 _UNSPACED = (

@@ -57,7 +57,7 @@ def scores(candidates: Candidates, weights: Floats, profile: Profile) -> Floats:
     score = _words(candidates, weights, profile)
     if candidates.cosine is not None:
         near = np.nan_to_num(np.maximum(candidates.cosine, 0.0))
-        score = (1 - profile.meaning) * score + profile.meaning * near
+        score = np.float32(1 - profile.meaning) * score + np.float32(profile.meaning) * near
     shared = score + profile.near * _beside(score, candidates)
     if profile.session:
         shared += profile.session * _best_of_group(score, candidates.group)
