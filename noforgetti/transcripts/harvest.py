@@ -20,6 +20,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
@@ -295,11 +296,12 @@ def _whole(file: BinaryIO, path: str, kept: Kept, trivial: Trivial, *, anew: boo
 
 # Pi.
 
-# Only lines that hold one of these are parsed: most of a file is answers and tool results, which are not harvested.
-# Inside a JSON text the quotes would be escaped, so only real keys and values are found.
+# Most of a file is answers and tool results, which are not harvested: a line is parsed only when it holds one of these.
+# Inside a JSON text the quotes would be escaped, so only real keys and values are found. `_ROLE` is the line as Pi
+# writes it, which spares looking through it (measured: 127 MB/s instead of 74).
 _HELD = (b'"user"', b'"compaction"', b'"branch_summary"', b'"context_edit"', b'"session"', b'"session_info"')
 _ENDED_BADLY = (b'"error"', b'"length"')
-_ANSWER = b'"assistant"'
+_ROLE = re.compile(rb'\{"type":"message",[^{}]{0,300}"message":\{"role":"(\w+)"')
 # Before Pi 1.0 nothing but the provider's words tells an answer that failed because the context was full.
 _FULL = re.compile(r"context|tokens?\b|too (?:long|large)|\b413\b|maximum (?:prompt )?length", re.IGNORECASE)
 _SLASH = re.compile(r"/[a-z][\w:-]*(?:[ \t][^\n]{0,60})?", re.IGNORECASE | re.ASCII)
@@ -311,16 +313,28 @@ def pi(lines: Iterator[bytes], seen: Seen, *, known: Known) -> Iterator[Piece]:
         if not line.strip():
             continue
         seen.lines += 1
-        answer = _ANSWER in line
-        if not any(mark in line for mark in _HELD) and not (answer and any(mark in line for mark in _ENDED_BADLY)):
-            if answer:
-                _completed(seen)
+        if not _promising(line, seen):
             continue
         entry = next(objects(line), None)
         if entry is None:
             seen.broken += 1
             continue
         yield from _entry(entry, seen, known)
+
+
+def _promising(line: bytes, seen: Seen) -> bool:
+    """Whether a line has to be parsed. An answer that completed has not."""
+    found = _ROLE.match(line)
+    role = found[1] if found else b""
+    if role not in (b"", b"assistant"):
+        return role == b"user"
+    if not role and any(mark in line for mark in _HELD):
+        return True
+    if role or b'"assistant"' in line:
+        if any(mark in line for mark in _ENDED_BADLY):
+            return True
+        _completed(seen)
+    return False
 
 
 def _entry(entry: Mapping[str, Any], seen: Seen, known: Known) -> Iterator[Piece]:
@@ -460,11 +474,20 @@ def _stranded(units: list[str]) -> list[str]:
 
 
 def _balance(before: list[str], last: list[str]) -> None:
-    while before and sum(map(len, last)) < LEAST and sum(map(len, before)) + sum(map(len, last)) > MOST:
-        last.insert(0, before.pop())
-    if sum(map(len, last)) < LEAST or sum(map(len, before)) < LEAST:
-        before += last
-        last.clear()
+    """A short end takes more of what stands before it: from a unit on, a sentence, or else a word."""
+    if sum(map(len, last)) >= LEAST:
+        return
+    text = "".join([*before, *last])
+    cut = len(text) if len(text) <= MOST else _fair_cut(text, list(accumulate(map(len, before))))
+    before[:], last[:] = [text[:cut]], [text[cut:]]
+
+
+def _fair_cut(text: str, units: list[int]) -> int:
+    for ends in (units, [found.end() for found in _SENTENCE.finditer(text)]):
+        fair = [end for end in ends if LEAST <= end <= MOST and len(text) - end >= LEAST]
+        if fair:
+            return fair[-1]
+    return _word_end(text, 0, len(text) - LEAST)
 
 
 def _units(text: str) -> Iterator[tuple[str, str]]:
