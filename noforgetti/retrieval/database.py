@@ -101,7 +101,7 @@ class Database:
             db.execute("pragma synchronous=off")  # derived: a power cut may cost the file, never a memory
             made_by = _made_by(db)
             if made_by not in (0, self._version):
-                raise sqlite3.DatabaseError(f"it was made by version {made_by} of the index")  # noqa: TRY301
+                raise sqlite3.DatabaseError(f"it was made by version {made_by} of the index")
             if made_by == 0:
                 self._create(db)
         except sqlite3.Error:

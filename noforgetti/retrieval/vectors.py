@@ -1,4 +1,4 @@
-"""Vectors of texts, kept by the model that made them and the digest of the text. A cache: anything missing is made again.
+"""Vectors of texts, by the model that made them and the digest of the text. A cache: what is missing is made again.
 
 Rows are stored as float16: against float32 that changes a cosine by less than 0.001, and halves the file.
 """

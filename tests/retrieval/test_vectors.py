@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,6 +11,9 @@ import pytest
 from noforgetti.retrieval.base import EmbeddingError
 from noforgetti.retrieval.vectors import Vectors
 from retrieval.embedders_for_tests import Letters
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_what_was_made_is_known_to_the_next_process(tmp_path: Path) -> None:
