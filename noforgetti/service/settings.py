@@ -9,6 +9,7 @@ from typing import Literal
 from noforgetti.errors import Kind, NoForgettiError
 
 Reviewer = Literal["auto", "host", "command", "http", "rules"]
+Provider = Literal["auto", "off", "static", "local", "ollama", "openai", "mistral", "openai-compatible", "bedrock"]
 
 
 class BadSettings(NoForgettiError):
@@ -54,6 +55,25 @@ class LimitSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    """Who makes vectors of texts. In the file also a plain string: the type alone. Empty values mean the type's own.
+
+    `key_env` names the environment variable with the key, which is never stored. `dimensions` 0 is the model's own
+    width. `path` is a folder with a model for `local`. `timeout` is seconds for one answer of a provider.
+    """
+
+    type: Provider = "auto"
+    model: str = ""
+    url: str = ""
+    key_env: str = ""
+    dimensions: int = 0
+    region: str = ""
+    profile: str = ""
+    path: str = ""
+    timeout: int = 10
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a user may set; the defaults are the contract's. `unknown` are keys this version does not know."""
 
@@ -63,6 +83,7 @@ class Settings:
     ephemeral: bool = True
     limits: LimitSettings = LimitSettings()
     review: ReviewSettings = ReviewSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
     unknown: tuple[str, ...] = ()
 
 

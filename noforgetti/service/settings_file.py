@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
@@ -17,6 +18,8 @@ _BOUNDS = {
     "limits.hard": (600, 1_000_000),
     "limits.entry": (80, 100_000),
     "review.timeout": (1, 3_600),
+    "embedding.dimensions": (0, 8_192),  # 0: the model's own; no provider offers wider vectors
+    "embedding.timeout": (1, 120),
 }
 
 
@@ -28,6 +31,8 @@ def read(path: str) -> Settings:
         raise BadSettings(path, error.strerror or str(error)) from error
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise BadSettings(path, f"it is not TOML ({error})") from error
+    if isinstance(data.get("embedding"), str):
+        data["embedding"] = {"type": data["embedding"]}
     unknown = tuple(_unknown(data, Settings, ""))
     data.pop("unknown", None)
     try:
@@ -41,7 +46,20 @@ def read(path: str) -> Settings:
         value = _at(settings, name)
         if not least <= value <= most:
             raise BadSettings(path, f"`{name}` is `{value}`; it must be between {least:,} and {most:,}")
+    if settings.embedding.url and not _address(settings.embedding.url):
+        # The value is not shown: it may hold a password.
+        raise BadSettings(path, "`embedding.url` is no address such as `http://127.0.0.1:8080/v1`, without user or key")
     return replace(settings, unknown=unknown)
+
+
+def _address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    plain = url.isascii() and url.isprintable() and " " not in url
+    return plain and parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
 
 
 def _unknown(data: dict[str, Any], kind: Any, prefix: str) -> list[str]:
