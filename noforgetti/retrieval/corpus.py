@@ -11,7 +11,6 @@ The arrays in memory follow the database by its generation: what another process
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -48,6 +47,7 @@ _WORDS = 300  # passages of the first step's best by words that the second step 
 _MEANING = 150  # and by meaning
 _AROUND = 2  # neighbours on each side of each of them
 _MADE = 256  # missing vectors that a search itself looks up and, with a quick model, makes: some 10 ms
+_POSTINGS = 128  # terms whose passages are kept in memory: the words of the last few questions
 _ASKED = 500  # parameters in one statement
 _DROPPED = 5_000  # dropped passages that are remembered for whoever follows; past that, everybody reads everything
 
@@ -238,7 +238,10 @@ class Corpus:
         self._last_dropped = 0
         self._order: Integers | None = None
         self._at: Integers | None = None
+        self._index_of: Integers = np.empty(0, dtype=np.int64)
+        self._postings: dict[str, Integers] = {}
         self._rows: Floats | None = None
+        self._has: npt.NDArray[np.bool_] = np.empty(0, dtype=bool)
         self._rows_of = ""
 
     def _follow(self) -> None:
@@ -272,8 +275,11 @@ class Corpus:
         gone = np.array([one for (one,) in self._database.db.execute("select id from dropped")], dtype=np.int64)
         if len(gone):
             self._live[np.isin(self._ids, gone, assume_unique=True)] = False
+        self._index_of = np.full(int(self._ids[-1]) + 1 if len(self._ids) else 0, -1, dtype=np.int64)
+        self._index_of[self._ids] = np.arange(len(self._ids))
         self._generation = generation
         self._order = None
+        self._postings.clear()
 
     def _in_order(self) -> tuple[Integers, Integers]:
         """Indices of the live passages, group by group in their order, and where each index stands in that list."""
@@ -289,21 +295,22 @@ class Corpus:
         model, width = vectors.embedder.name, vectors.embedder.width
         if self._rows is None or self._rows_of != model or self._rows.shape[1] != width:
             self._rows, self._rows_of = np.empty((0, width), dtype=np.float32), model
+            self._has = np.empty(0, dtype=bool)
         start = len(self._rows)
         if start < len(self._ids):
             fresh = np.full((len(self._ids) - start, width), np.nan, dtype=np.float32)
+            has = np.zeros(len(fresh), dtype=bool)
             known = vectors.known(self._digests[start:])
             for number, digest in enumerate(self._digests[start:]):
                 row = known.get(digest)
                 if row is not None:
                     fresh[number] = row
+                    has[number] = True
             self._rows = np.concatenate((self._rows, fresh))
+            self._has = np.append(self._has, has)
 
     def _missing(self) -> Integers:
-        assert self._rows is not None
-        if not self._rows.shape[1]:
-            return np.flatnonzero(self._live)
-        return np.flatnonzero(self._live & np.isnan(self._rows[:, 0]))
+        return np.flatnonzero(self._live & ~self._has)
 
     def _make(self, vectors: Vectors, missing: Integers) -> None:
         assert self._rows is not None
@@ -314,6 +321,7 @@ class Corpus:
         known |= vectors.make(texts)
         if self._rows.shape[1] != vectors.embedder.width:
             self._rows = np.full((len(self._ids), vectors.embedder.width), np.nan, dtype=np.float32)
+            self._has[:] = False
         self._take(known, missing)
 
     def _take(self, known: Mapping[str, Floats], missing: Integers) -> None:
@@ -322,6 +330,7 @@ class Corpus:
             row = known.get(self._digests[at])
             if row is not None:
                 self._rows[at] = row
+                self._has[at] = True
 
     def _texts(self, indices: Integers) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -385,15 +394,21 @@ class Corpus:
 
     def _holders(self, term: str) -> Integers:
         """Indices of the live passages that hold a term."""
+        known = self._postings.get(term)
+        if known is not None:
+            return known
         row = self._database.db.execute(
             "select group_concat(rowid) from search where search match ?", (f'"{term}"',)
         ).fetchone()
         if not row or row[0] is None:
             return np.empty(0, dtype=np.int64)
-        ids = np.array(row[0].split(","), dtype=np.int64)
-        at = np.searchsorted(self._ids, ids)
-        at = at[at < len(self._ids)]
-        return at[self._live[at]]
+        ids = np.fromstring(row[0], dtype=np.int64, sep=",")  # five times as fast as rows through Python
+        at = self._index_of[ids[ids < len(self._index_of)]]
+        found: Integers = at[(at >= 0) & self._live[at]]
+        if len(self._postings) >= _POSTINGS:
+            self._postings.pop(next(iter(self._postings)))
+        self._postings[term] = found
+        return found
 
     def _candidates(
         self,
@@ -414,7 +429,7 @@ class Corpus:
         rough[~allowed] = 0
         best = _best(rough, _WORDS, rough > 0)
         if cosine is not None:
-            near = np.where(allowed & ~np.isnan(cosine), cosine, -2.0)
+            near = np.where(allowed & self._has, cosine, -2.0)
             best = np.union1d(best, _best(near, _MEANING, near > -2.0))
         if not len(best):
             return best
@@ -430,14 +445,7 @@ class Corpus:
     def _judged(
         self, chosen: Integers, terms: list[QueryTerm], holders: list[Integers], cosine: Floats | None
     ) -> ranking.Candidates:
-        counts = np.zeros((len(chosen), len(terms)), dtype=np.float32)
-        column = {term.term: number for number, term in enumerate(terms)}
-        stored = self._select("id, terms", self._ids[chosen])
-        for number, one in enumerate(self._ids[chosen]):
-            for term, times in Counter(stored.get(int(one), ("",))[0].split()).items():
-                at = column.get(term)
-                if at is not None:
-                    counts[number, at] = times
+        counts = self._counts(chosen, terms, holders)
         return ranking.Candidates(
             counts=counts,
             lengths=self._lengths[chosen],
@@ -448,6 +456,22 @@ class Corpus:
             group=self._groups[chosen],
             place=self._places[chosen],
         )
+
+    def _counts(self, chosen: Integers, terms: list[QueryTerm], holders: list[Integers]) -> Floats:
+        """How often each of the chosen passages holds each term, shape (n, q)."""
+        counts = np.zeros((len(chosen), len(terms)), dtype=np.float32)
+        place = np.full(len(self._ids), -1, dtype=np.int64)
+        place[chosen] = np.arange(len(chosen))
+        for column, found in enumerate(holders):
+            at = place[found]
+            counts[at[at >= 0], column] = 1
+        rows, columns = (one.tolist() for one in np.nonzero(counts))
+        ids = self._ids[chosen].tolist()
+        stored = self._select("id, terms", [ids[row] for row in dict.fromkeys(rows)])
+        said: dict[int, list[str]] = {number: found[0].split() for number, found in stored.items()}
+        for row, column in zip(rows, columns, strict=True):
+            counts[row, column] = said.get(ids[row], ()).count(terms[column].term) or 1
+        return counts
 
     def _found(
         self,
