@@ -41,7 +41,7 @@ _OTHER = re.compile(
 def estimate_tokens(text: str) -> int:
     """The estimated number of tokens, rounded up; 0 only for an empty text.
 
-    The unit is tokens, never to be mixed with character limits. A report in English is estimated 7 % above what o200k
+    The unit is tokens, never to be mixed with character limits. A report in English is estimated 4 % above what o200k
     counts, half of single memories within 15 %; docs/scoring.md has the other languages and tokenizers.
     """
     return max(math.ceil(weight(text)), 1) if text else 0

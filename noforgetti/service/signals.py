@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from noforgetti.errors import NoForgettiError
 from noforgetti.model.change import Change
 from noforgetti.model.commit import AUTHORS, CommitKind, Message, describe, entries_trailer
 from noforgetti.model.entry import Category, CommitId, EntryId, Snapshot, Stored, Writer
@@ -22,6 +23,7 @@ from noforgetti.store.base import Conflict, Put, PutFile, Unreadable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from noforgetti.model.entry import Entry
     from noforgetti.policy.verdict import Refusal
 
 _ATTEMPTS = 8  # plans of one reinforcement, as of a direct write
@@ -71,6 +73,19 @@ def reinforce(
     if not known:
         return Reinforced({}, unknown)
     return _published(memory, branch, known, _message(known, session), by, unknown)
+
+
+def reworded(memory: Memory, branch: str, entry: Entry, *, by: Writer, session: str = "") -> None:
+    """A user or agent who rewords an entry says that it holds now, so it is reinforced: an old one would have faded out
+    of the report although it was just corrected. One that was written or reinforced within a day has nothing to gain
+    and costs no commit. The rewording itself is done by then, so trouble is a trace."""
+    age = scoring.age_of(entry, read(memory, branch).by_id.get(entry.id, NEW), memory.clock())
+    if age is not None and age < scoring.DAY:
+        return
+    try:
+        reinforce(memory, branch, (entry.id,), by=by, session=session)
+    except NoForgettiError as error:
+        memory.state.trace("warning", str(error))
 
 
 def copy(memory: Memory, source: str, target: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from store.builders import STAMP, Clock, cli, entry, fsck, git, published, review_draft, state_of
+from store.builders import STAMP, Clock, cli, entry, fsck, git, published, review_draft, state_of, written
 
 from noforgetti.model.commit import CommitKind
 from noforgetti.model.entry import Category, EntryId, Writer
@@ -15,6 +15,7 @@ from noforgetti.service import branches, signals, writes
 from noforgetti.service.signals import Archived, Reinforced
 from noforgetti.service.undo import redo, undo
 from noforgetti.store import failpoints
+from noforgetti.store.base import PutFile
 from noforgetti.store.signals import SPACE, Signals
 
 if TYPE_CHECKING:
@@ -159,6 +160,34 @@ def test_a_lost_object_of_the_signals_costs_no_more_than_the_newest_ones(memory:
 
     assert dict(signals.read(memory, "main").by_id) == {}
     assert reinforce(memory, TABS).signals == {TABS: Signal(first.signals[TABS].evidence + 1, STAMP)}
+
+
+def test_a_reworded_entry_counts_as_reinforced_once_it_is_a_day_old(memory: Memory, clock: Clock) -> None:
+    held(memory, *two(), entry("Undated.", "undated"))
+    tabs, undated = (state_of(memory.snapshot("main"))[own] for own in ("tabs", "undated"))
+
+    signals.reworded(memory, "main", tabs, by=Writer.USER)
+    early = signals.read(memory, "main")
+    clock.tick(DAY)
+    for one in (tabs, tabs, undated):
+        signals.reworded(memory, "main", one, by=Writer.USER)
+
+    later = Signal(2, "2026-12-02T12:00:00Z")
+    assert early == Signals()
+    assert signals.read(memory, "main").by_id == {TABS: later, EntryId("undated"): later}
+
+
+def test_a_rewording_is_done_even_where_it_cannot_be_counted(memory: Memory, clock: Clock) -> None:
+    held(memory, *two())
+    clock.tick(DAY)
+    tabs = state_of(memory.snapshot("main"))["tabs"]
+    later = written(memory.store, None, PutFile("format", b"2\n"))
+    memory.store.publish("main", later, None, space=SPACE)
+
+    signals.reworded(memory, "main", tabs, by=Writer.USER)
+
+    assert memory.store.head("main", space=SPACE) == later
+    assert "format `2`, newer than the 1 that this version writes" in memory.state.traces()[0]["text"]
 
 
 def test_a_fork_takes_the_signals_along_and_then_goes_its_own_way(memory: Memory) -> None:
