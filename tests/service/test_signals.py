@@ -181,7 +181,7 @@ def test_a_rewording_is_done_even_where_it_cannot_be_counted(memory: Memory, clo
     held(memory, *two())
     clock.tick(DAY)
     tabs = state_of(memory.snapshot("main"))["tabs"]
-    later = written(memory.store, None, PutFile("format", b"2\n"))
+    later = written(memory.store, memory.head("main"), PutFile("format", b"2\n"))
     memory.store.publish("main", later, None, space=SPACE)
 
     signals.reworded(memory, "main", tabs, by=Writer.USER)
