@@ -182,7 +182,7 @@ def line_of(one: Scored) -> str:
         said = f"[entry {entry.id} is hidden: {refusal.rule}]"
     elif entry.category in (Category.DECISION, Category.DONE) and one.age is not None and one.age >= _MARKED:
         said += f" ({int(one.age / DAY)} d ago)"
-    first, *others = said.splitlines()
+    first, *others = said.splitlines() or [""]
     return "\n".join((f"- [{entry.category}] {first}", *(f"  {line}" if line.strip() else "" for line in others)))
 
 
