@@ -128,7 +128,7 @@ def newest(project: Project, environ: Mapping[str, str]) -> Path:
     belongs = belonging(project)
     files = [one.path for one in session_files(project, environ) if one.format == "pi"]
     for path in sorted(files, key=os.path.basename, reverse=True):
-        cwd = _cwd(path)
+        cwd = cwd_of(path)
         if belongs(cwd) if cwd else os.path.basename(os.path.dirname(path)) == _folder(project.checkout):
             return Path(path)
     raise NoSession(
@@ -137,7 +137,8 @@ def newest(project: Project, environ: Mapping[str, str]) -> Path:
     )
 
 
-def _cwd(path: str) -> str:
+def cwd_of(path: str) -> str:
+    """The folder that a Pi session was started in, by its header; empty when it does not say."""
     try:
         with open(path, "rb") as file:
             header = json.loads(file.readline(_HEADER))

@@ -41,7 +41,7 @@ from noforgetti.transcripts.base import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SLICE = 4 * 1024 * 1024  # bytes read of a file at once: some 20 ms, so that a budget of time can be kept
+SLICE = 1024 * 1024  # bytes read of a file at once: some 10 ms, so that a budget of time can be kept
 WHOLE = 64 * 1024 * 1024  # a larger file of a format without a harvester is not read
 SAID = 8_000  # code points of one user message that are looked at; what is longer is a pasted log or file
 SUMMARY = 60_000  # of one summary; Pi's own have 2,000 to 6,000
@@ -94,8 +94,8 @@ class Kept:
     seen: Seen = field(default_factory=Seen)
 
     def to_json(self) -> dict[str, Any]:
-        """As plain values."""
-        return asdict(self)
+        """As plain values; of `seen` only what is not as at the beginning."""
+        return asdict(self) | {"seen": {key: value for key, value in asdict(self.seen).items() if value}}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Kept | None:

@@ -267,11 +267,10 @@ def test_a_last_line_without_its_end_counts_when_it_is_complete(session: Callabl
     assert (texts(first), texts(read(str(path), first.kept, kind="pi"))) == (["run the tests"], ["and lint"])
 
 
-def test_a_line_without_end_is_passed_over(session: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(harvest, "LINE_BYTES", 1_000)
-    path = session(HEADER, user("x" * 5_000), user("short enough", "u2"))
+def test_a_line_without_end_is_passed_over(session: Callable[..., Path]) -> None:
+    path = session(HEADER, user("x" * 33 * 1024 * 1024), user("short enough", "u2"))
 
-    reading = read(str(path), kind="pi")
+    reading = read(str(path), kind="pi", most=1024**3)
 
     assert (texts(reading), reading.kept.seen.broken) == (["short enough"], 1)
 
