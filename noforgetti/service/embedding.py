@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noforgetti.retrieval.base import EmbeddingError
+from noforgetti.retrieval.embedders import model_folder
 from noforgetti.retrieval.embedders.model_folder import DEFAULT, folder_of, whole
 
 if TYPE_CHECKING:
@@ -75,6 +76,19 @@ class Embedding:
         """Load the embedder beside whatever goes on, unless that was done."""
         if self.settings.type != "off" and self._embedder is None and not self._resting():
             threading.Thread(target=self.embedder, name="noforgetti-model", daemon=True).start()
+
+    def try_out(self) -> float | None:
+        """Embed one sentence; answers the milliseconds it took with the loading, None when it failed."""
+        start = time.perf_counter()
+        embedder = self.embedder()
+        if embedder is None:
+            return None
+        try:
+            embedder.embed_query("Is this model there, and does it answer?")
+        except EmbeddingError as error:
+            self.failed(error)
+            return None
+        return (time.perf_counter() - start) * 1000
 
     def failed(self, error: EmbeddingError) -> None:
         """The embedder could not do its work: leave it alone for a minute, and tell the first failure of a kind."""
@@ -173,6 +187,11 @@ def models(where: Places) -> Path:
     """The folder of fetched models. Among the data: a cache may vanish, and without a network a model does not
     come back."""
     return Path(where.data) / "models"
+
+
+def fetched(where: Places) -> tuple[str, ...]:
+    """Names of the models that were fetched and are whole."""
+    return model_folder.fetched(models(where))
 
 
 def _auto(where: Places) -> str:

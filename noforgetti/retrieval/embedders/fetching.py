@@ -2,8 +2,8 @@
 
 The download runs in a process of its own, because the library that does it cannot be called off, retries for long, and
 prints. It works in a folder beside the model's own, checks what came, tries the model once, and names every file in a
-manifest; then the folder is renamed. So a model is there whole or not at all, and what was interrupted goes on where it
-stopped.
+manifest; then the folder is renamed. So a model is there whole or not at all. A connection that drops is taken up where
+it was; a fetch that was given up begins anew.
 """
 
 from __future__ import annotations
@@ -50,20 +50,20 @@ def fetch(models: Path, model: str, environ: Mapping[str, str], *, stall: float 
     folder = model_folder.folder_of(models, model)
     part = models / f".part-{folder.name}"
     models.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with _alone(models):
+    with _alone(models) as lock:
         if _sound(folder):
             return Fetched(model, folder, _size(folder), fresh=False)
+        shutil.rmtree(part, ignore_errors=True)  # of a fetch that was killed
         try:
-            _run(part, model, environ, stall)
+            _run(part, model, environ, stall, lock)
             _swap(part, folder)
         finally:
-            if part.is_dir() and not any(path.stat().st_size for path in part.rglob("*.incomplete")):
-                shutil.rmtree(part, ignore_errors=True)
+            shutil.rmtree(part, ignore_errors=True)
     return Fetched(model, folder, _size(folder), fresh=True)
 
 
 @contextmanager
-def _alone(models: Path) -> Iterator[None]:
+def _alone(models: Path) -> Iterator[int]:
     """One fetch at a time: two would write into one folder."""
     with (models / ".lock").open("w") as lock:
         try:
@@ -72,7 +72,7 @@ def _alone(models: Path) -> Iterator[None]:
             raise EmbeddingError(
                 "busy", "Another process is fetching a model. Nothing was fetched.", "wait until it has finished"
             ) from None
-        yield
+        yield lock.fileno()
 
 
 def _sound(folder: Path) -> bool:
@@ -102,20 +102,26 @@ def _size(folder: Path) -> int:
 # ---- the parent's side
 
 
-def _run(part: Path, model: str, environ: Mapping[str, str], stall: float) -> None:
-    """Download in a child, and end it when nothing comes any more."""
+def _run(part: Path, model: str, environ: Mapping[str, str], stall: float, lock: int) -> None:
+    """Download in a child, and end it when nothing comes any more. It shares the lock: should this process be killed,
+    nobody else writes into the folder before the child has ended too."""
     quiet = {"HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1", "HF_HUB_DISABLE_XET": "1"}
     command = [sys.executable, "-P", "-m", "noforgetti.retrieval.embedders.fetching", str(part), model]
     hub = environ.get("HF_ENDPOINT", "") or _HUB
     with subprocess.Popen(
-        command, env={**environ, **quiet}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        command,
+        env={**environ, **quiet},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(lock,),
     ) as child:
         try:
             if not _ended(child, part, stall):
                 raise EmbeddingError(
                     "timeout",
                     f"Nothing came from `{hub}` for {stall:g} seconds; the model `{model}` was not fetched.",
-                    "check the network or the proxy, and run it again; it goes on where it stopped",
+                    "check the network or the proxy, and run it again",
                 )
         finally:
             child.kill()
@@ -185,7 +191,6 @@ def _child(part: Path, model: str) -> dict[str, str]:
     """Download, check and try; answers nothing, or what went wrong."""
     from fastembed import TextEmbedding
     from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, OfflineModeIsEnabled
 
     about = next((one for one in TextEmbedding.list_supported_models() if one["model"].lower() == model.lower()), None)
     if about is None or not about["sources"].get("hf"):
@@ -193,20 +198,13 @@ def _child(part: Path, model: str) -> dict[str, str]:
     files = [*_COMMON, about["model_file"], *about["additional_files"]]
     try:
         snapshot_download(about["sources"]["hf"], local_dir=part, allow_patterns=files, token=False, max_workers=2)
-    except OfflineModeIsEnabled:
-        return {"kind": "offline"}
-    except HfHubHTTPError as error:
-        return {"kind": "refused", "trouble": f"status {error.response.status_code}"}
-    except Exception as error:  # noqa: BLE001 - the hub's library has four HTTP clients' worth of exceptions
-        if isinstance(error, OSError) and error.errno is not None and error.filename is not None:
-            return {"kind": "disk", "trouble": f"`{error.filename}`: {error.strerror}"}
-        return {"kind": "unreachable", "trouble": type(_root(error)).__name__}
+    except Exception as error:  # noqa: BLE001 - each HTTP client below the hub's library brings its own exceptions
+        return _came_to(error)
     if not (part / about["model_file"]).is_file():
         return {"kind": "damaged", "trouble": f"lacks `{about['model_file']}`"}
     wrong = _mismatch(part)
     shutil.rmtree(part / ".cache", ignore_errors=True)
     if wrong:
-        (part / wrong).unlink(missing_ok=True)
         return {"kind": "damaged", "trouble": f"has a damaged `{wrong}`"}
     return _tried(part, model)
 
@@ -217,16 +215,13 @@ def _tried(part: Path, model: str) -> dict[str, str]:
     try:
         LocalEmbedder(part, model).embed(["a model that embeds one text embeds the next"])
     except EmbeddingError:
-        for path in part.iterdir():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
         return {"kind": "damaged", "trouble": "cannot be loaded as a model"}
-    for path in part.rglob("*"):
+    (part / model_folder.MANIFEST).write_text(json.dumps(model_folder.manifest(part, model), indent=1))
+    for path in (part, *part.rglob("*")):
         path.chmod(0o700 if path.is_dir() else 0o600)
         if path.is_file():
             with path.open("rb") as stream:
                 os.fsync(stream.fileno())
-    (part / model_folder.MANIFEST).write_text(json.dumps(model_folder.manifest(part, model), indent=1))
-    part.chmod(0o700)
     return {}
 
 
@@ -241,10 +236,20 @@ def _mismatch(part: Path) -> str:
     return ""
 
 
-def _root(error: BaseException) -> BaseException:
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
+def _came_to(error: BaseException) -> dict[str, str]:
+    """What stopped a download: the hub's library wraps it in exceptions of its own."""
+    chain = [error]
+    while (inner := chain[-1].__cause__ or chain[-1].__context__) is not None and inner not in chain:
+        chain.append(inner)
+    for one in chain:
+        status = getattr(getattr(one, "response", None), "status_code", None)
+        if isinstance(status, int):
+            return {"kind": "refused", "trouble": f"status {status}"}
+        if type(one).__name__ == "OfflineModeIsEnabled":
+            return {"kind": "offline"}
+        if isinstance(one, OSError) and one.errno is not None and one.filename is not None:
+            return {"kind": "disk", "trouble": f"`{one.filename}`: {one.strerror}"}
+    return {"kind": "unreachable", "trouble": type(chain[-1]).__name__}
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class StaticEmbedder:
         from tokenizers import Tokenizer
 
         try:
-            with np.load(folder / "int8.npz") as stored:
+            with (folder / "int8.npz").open("rb") as file, np.load(file) as stored:
                 self._rows = stored["rows"]
                 self._scale = stored["scale"].astype(np.float32)
             # A copy of the text is read, not the file: the library's own message would name no cause.
