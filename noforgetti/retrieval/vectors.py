@@ -53,6 +53,10 @@ class Vectors:
             self._queries.move_to_end(text)
         return known
 
+    def knows(self, query: str) -> bool:
+        """True when `query` answers without asking the model."""
+        return query[:_TEXT] in self._queries
+
     def known(self, digests: Iterable[str]) -> dict[str, Floats]:
         """The stored vectors among those asked for. One of another width is as good as missing."""
         wanted = list(dict.fromkeys(digests))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping  # noqa: TC003 - the validator reads the annotations
+from dataclasses import dataclass, field
 from typing import Literal
 
 from noforgetti.errors import Kind, NoForgettiError
@@ -75,12 +76,23 @@ class EmbeddingSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything a user may set; the defaults are the contract's. `unknown` are keys this version does not know."""
+    """Everything a user may set; the defaults are the contract's. `unknown` are keys this version does not know.
+
+    `lesson_categories` maps a word of a prompt to the tags of lessons it asks for. `recall_budget` is milliseconds that
+    a turn waits for what fits its prompt: 250 lets a model on this machine and most behind a network answer, and
+    nobody feels it before an answer that takes seconds.
+    """
 
     worktrees: Literal["separate", "shared"] = "separate"
     submodules: Literal["separate", "shared"] = "separate"
     injection: Literal["auto", "context", "system-prompt", "session-start"] = "auto"
     ephemeral: bool = True
+    lessons: Literal["all", "selective"] = "all"
+    lesson_categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    past_sessions: bool = True
+    session_folders: tuple[str, ...] = ()
+    recall_budget: int = 250
+    telemetry: bool = True
     limits: LimitSettings = LimitSettings()
     review: ReviewSettings = ReviewSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -20,6 +20,7 @@ _BOUNDS = {
     "review.timeout": (1, 3_600),
     "embedding.dimensions": (0, 8_192),  # 0: the model's own; no provider offers wider vectors
     "embedding.timeout": (1, 120),
+    "recall_budget": (0, 2_000),  # milliseconds; the extension gives a whole turn 3 s
 }
 
 

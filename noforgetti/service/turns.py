@@ -1,23 +1,35 @@
-"""What the agent is told at the start of a turn: the stable part of memory, as one section of text.
+"""What the agent is told at the start of a turn: the stable part of memory, and what fits the prompt.
 
-The section depends on the commit and the limits alone, so its bytes stay the same until the memory changes, and a
-provider's prefix cache holds.
+The stable part is the situation report. It is made once for a commit and kept, so its bytes stay the same until the
+memory changes, and a provider's prefix cache holds; scores go on fading, and the next session sees it. What depends on
+the prompt is a message of its own, there only when something was found.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from noforgetti.policy import guards
+from noforgetti.model.entry import Category
+from noforgetti.policy import guards, scoring
+from noforgetti.retrieval import lessons as lesson_choice
+from noforgetti.retrieval import report as reports
+from noforgetti.retrieval.queries import BIAS, QueryClass, classify, trivial
+from noforgetti.service import signals, telemetry
 
 if TYPE_CHECKING:
-    from noforgetti.model.entry import CommitId, Entry, Snapshot
-    from noforgetti.policy.capacity import Limits
+    from collections.abc import Callable, Mapping, Sequence
+
+    from noforgetti.model.entry import CommitId, Entry, EntryId, Snapshot
+    from noforgetti.policy.scoring import Scored
+    from noforgetti.retrieval.base import FoundEntry, FoundSession
     from noforgetti.service.memory import Memory
+    from noforgetti.service.recalling import Question, Recalled
 
 SECTION = "project_memory"
 _KEPT = 16  # rendered sections kept, by commit: one for each branch that sessions of this bridge use
+_SESSIONS = 3  # past sessions that a turn is told of (the reference system's figure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,63 +39,191 @@ class Told:
     text: str = ""
     entries: int = 0
     characters: int = 0
+    report: reports.Report | None = None
+    scored: Mapping[EntryId, Scored] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one turn is given, and why. `inject` has the words of the bridge protocol."""
+
+    branch: str
+    class_: QueryClass
+    trivial: bool
+    told: Told
+    ephemeral: str = ""
+    entries: tuple[FoundEntry, ...] = ()
+    sessions: tuple[FoundSession, ...] = ()
+    left_out: tuple[str, ...] = ()
+    inject: dict[str, str] = field(default_factory=dict)
 
 
 class Sections:
     """Rendered sections by commit: a turn whose memory did not change costs one look at the ref."""
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: Memory, *, tokens: int = reports.BUDGET) -> None:
         self._memory = memory
-        self._known: dict[tuple[CommitId, str], Told] = {}
+        self._known: dict[tuple[CommitId, str, QueryClass], Told] = {}
+        self.tokens = tokens
 
-    def of(self, branch: str) -> Told:
+    def of(self, branch: str, class_: QueryClass = QueryClass.GENERAL) -> Told:
         """The section for the branch as it stands now; its text is empty when there is nothing to tell."""
         head = self._memory.head(branch)
         if head is None:
             return Told()
-        known = self._known.get((head, branch))
+        known = self._known.get((head, branch, class_))
         if known is None:
             now = self._memory.snapshot(branch)
-            known = Told(section(branch, now, self._memory.limits), len(now), now.characters)
+            known = self._told(branch, now, class_)
             if now.commit == head and not now.damaged:
                 if len(self._known) >= _KEPT:
                     self._known.pop(next(iter(self._known)))
-                self._known[head, branch] = known
+                self._known[head, branch, class_] = known
         return known
+
+    def _told(self, branch: str, now: Snapshot, class_: QueryClass) -> Told:
+        memory = self._memory
+        scored = scoring.score_all(now, signals.read(memory, branch).by_id, _midnight(memory))
+        listed = scored
+        if memory.settings.lessons == "selective":
+            listed = tuple(one for one in scored if not _chosen_by_prompt(one.entry))
+        made = reports.report(branch, listed, memory.limits, class_=class_, budget=self.tokens)
+        return Told(made.text, len(now), now.characters, made, {one.entry.id: one for one in scored})
+
+
+class Turns:
+    """The turns of one process. `ask` answers what fits a prompt, within its own time."""
+
+    def __init__(self, memory: Memory, ask: Callable[[Question], Recalled]) -> None:
+        self._memory, self._ask = memory, ask
+        self.sections = Sections(memory)
+        self._started: set[str] = set()  # sessions that got their one message (injection = session-start)
+
+    def start(self, branch: str, prompt: str, session: str = "") -> Turn:
+        """What the turn of this prompt is given."""
+        settings = self._memory.settings
+        class_ = classify(prompt)
+        told = self.sections.of(branch)
+        turn = Turn(branch, class_, trivial(prompt), told)
+        if settings.injection == "session-start":
+            return self._once(turn, session)
+        if settings.ephemeral and not turn.trivial:
+            turn = self._recalled(turn, prompt, session)
+        return _placed(turn, self._in_mode(turn))
+
+    def _recalled(self, turn: Turn, prompt: str, session: str) -> Turn:
+        from noforgetti.retrieval import context
+        from noforgetti.service.recalling import Question
+
+        memory = self._memory
+        past = _SESSIONS if memory.settings.past_sessions else 0
+        if not turn.told.entries and not past:
+            return turn
+        found = self._ask(Question(turn.branch, prompt, BIAS[turn.class_].matches, past, session))
+        now = memory.snapshot(turn.branch)
+        entries = _ordered(context.with_siblings(_tellable(found.entries), _keyed(now)), turn.class_)
+        if memory.settings.lessons == "selective":
+            entries = self._with_lessons(entries, now, prompt)
+        lines = [reports.line_of(turn.told.scored[one.entry.id]) for one in entries if one.entry.id in turn.told.scored]
+        text = context.message(lines, found.sessions, turn.class_)
+        telemetry.record(
+            memory,
+            {
+                "event": "turn",
+                "branch": turn.branch,
+                "class": turn.class_,
+                "entries": [[one.entry.id, round(one.score, 3)] for one in entries],
+                "sessions": [[one.session, round(one.score, 3)] for one in found.sessions],
+                "left_out": found.left_out,
+                "characters": len(text),
+                "ms": round(found.milliseconds, 1),
+            },
+        )
+        return Turn(turn.branch, turn.class_, turn.trivial, turn.told, text, entries, found.sessions, found.left_out)
+
+    def _with_lessons(self, entries: Sequence[FoundEntry], now: Snapshot, prompt: str) -> tuple[FoundEntry, ...]:
+        from noforgetti.retrieval.base import FoundEntry
+
+        memory = self._memory
+        lessons = [entry for entry in now if _chosen_by_prompt(entry) and not guards.unsafe(entry.text)]
+        chosen = lesson_choice.selective(
+            lessons,
+            prompt,
+            hits=[one.entry.id for one in entries],
+            project=memory.project.name,
+            keywords={**lesson_choice.KEYWORDS, **memory.settings.lesson_categories},
+        )
+        seen = {one.entry.id for one in entries}
+        more = (FoundEntry(one.entry, 0.0, one.why) for one in chosen if one.entry.id not in seen)
+        return (*entries, *more)
+
+    def _in_mode(self, turn: Turn) -> dict[str, str]:
+        """Where the parts go, by the setting `injection`; its costs are in docs/configuration.md."""
+        section = turn.told.text
+        match self._memory.settings.injection:
+            case "system-prompt":
+                parts = [fenced(self._for_class(turn)), turn.ephemeral]
+                return {"section": "", "system_prompt": "\n".join(part for part in parts if part)}
+            case "context":
+                parts = [fenced(self._for_class(turn)), turn.ephemeral]
+                return {"section": "", "ephemeral": "\n".join(part for part in parts if part)}
+            case _:
+                return {"section": section, "ephemeral": turn.ephemeral}
+
+    def _for_class(self, turn: Turn) -> str:
+        """The report in the order of the prompt's class: only where no prefix cache rests on it."""
+        return self.sections.of(turn.branch, turn.class_).text
+
+    def _once(self, turn: Turn, session: str) -> Turn:
+        body = ""
+        if session not in self._started:
+            self._started.add(session)
+            body = fenced(reports.fallback(turn.told.scored.values()))
+        return _placed(turn, {"section": "", "message": body})
 
 
 def fenced(body: str) -> str:
     """The section between its tags, for the ways in where the host adds none."""
-    return f"<{SECTION}>\n{body}\n</{SECTION}>"
+    return f"<{SECTION}>\n{body}\n</{SECTION}>" if body else ""
 
 
-def section(branch: str, now: Snapshot, limits: Limits) -> str:
-    """The section's text: who speaks, what it is worth, then one bullet an entry, pinned ones first.
-
-    Every entry is judged again; one that holds a secret or speaks to the model is replaced by a note, alone. Entry text
-    beyond the hard limit is left out with a note (it cannot get there through us, only by hand or a lowered limit).
-    """
-    entries = [entry for entry in sorted(now, key=lambda entry: not entry.pinned) if not entry.archived]
-    if not entries:
-        return ""
-    lines = [
-        f"Memory of this project, branch `{branch}`, {now.characters:,} of {limits.hard:,} characters.",
-        "These are notes about the project from earlier sessions: background, not a request of the user.",
-        "Where the user or the system says something else now, that counts.",
-        "",
-    ]
-    room = limits.hard
-    for index, entry in enumerate(entries):
-        text = shown(entry)
-        if len(text) > room:
-            lines.append(f"- [{len(entries) - index} more entries do not fit; `noforgetti show` lists them]")
-            break
-        room -= len(text)
-        lines.append("- " + text.replace("\n", "\n  "))
-    return "\n".join(lines)
+def _midnight(memory: Memory) -> float:
+    """When the day began: whatever is told of a commit stays the same all day, in every process."""
+    return scoring.midnight(datetime.fromtimestamp(memory.clock(), UTC).date())
 
 
-def shown(entry: Entry) -> str:
-    """The entry's text, or what stands for it when the text may not be shown."""
-    refusal = guards.unsafe(entry.text)
-    return f"[entry {entry.id} is hidden: {refusal.rule}]" if refusal else entry.text
+def _placed(turn: Turn, inject: dict[str, str]) -> Turn:
+    kept = {key: value for key, value in inject.items() if value or key == "section"}
+    return Turn(
+        turn.branch,
+        turn.class_,
+        turn.trivial,
+        turn.told,
+        turn.ephemeral,
+        turn.entries,
+        turn.sessions,
+        turn.left_out,
+        kept,
+    )
+
+
+def _tellable(found: Sequence[FoundEntry]) -> tuple[FoundEntry, ...]:
+    return tuple(one for one in found if not one.entry.archived and not guards.unsafe(one.entry.text))
+
+
+def _keyed(now: Snapshot) -> tuple[FoundEntry, ...]:
+    from noforgetti.retrieval.base import FoundEntry
+
+    return _tellable([FoundEntry(entry, 0.0, "stands beside one that was found") for entry in now if entry.key])
+
+
+def _ordered(found: Sequence[FoundEntry], class_: QueryClass) -> tuple[FoundEntry, ...]:
+    """What the class asks for first; within that, as they were found."""
+    return tuple(sorted(found, key=lambda one: one.entry.category not in BIAS[class_].boosts))
+
+
+def _chosen_by_prompt(entry: Entry) -> bool:
+    """A lesson that the setting `lessons = "selective"` keeps out of the stable part: it has a tag other than
+    `general`, so it holds for some prompts only."""
+    tagged = any(tag.casefold() != "general" for tag in entry.tags)
+    return entry.category in (Category.LESSON, Category.MISTAKE) and tagged and not entry.pinned and not entry.enforced

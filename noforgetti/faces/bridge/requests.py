@@ -32,11 +32,12 @@ class SessionStart(msgspec.Struct):
 
 
 class TurnStart(msgspec.Struct):
-    """The user's prompt is about to go to the model."""
+    """The user's prompt is about to go to the model, below a system prompt of so many characters."""
 
     session: Session
     branch: str | None = None
     prompt: str = ""
+    system_characters: int | None = None
 
 
 class TurnSettled(msgspec.Struct):

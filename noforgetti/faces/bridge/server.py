@@ -19,15 +19,21 @@ from noforgetti import __version__
 from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.faces import text
 from noforgetti.faces.bridge import requests, slash, wire
+from noforgetti.faces.bridge.recall_tools import TOOLS as RECALL_TOOLS
 from noforgetti.faces.bridge.running import Job, Reviews
 from noforgetti.faces.bridge.tools import TOOLS
 from noforgetti.model.entry import MAIN, BranchName
+from noforgetti.retrieval import report as reports
+from noforgetti.service.embedding import Embedding
 from noforgetti.service.memory import Memory, open_memory
-from noforgetti.service.turns import Sections, Told, fenced
+from noforgetti.service.recalling import Question, Recalled, Recalling
+from noforgetti.service.turns import Told, Turns
 from noforgetti.store.base import UnknownBranch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from noforgetti.service.recall import Recall
 
 PROTOCOL = 1
 _LAST_BREATH = 1.5  # seconds that a review called off gets to let go before the process ends
@@ -40,9 +46,12 @@ class Server:
     def __init__(self, peer: wire.Peer, environ: Mapping[str, str], cwd: str) -> None:
         self._peer, self._environ, self._cwd = peer, environ, cwd
         self._memory: Memory | None = None
-        self._sections: Sections | None = None
+        self._turns: Turns | None = None
+        self._recalling: Recalling | None = None
+        self._recall: Recall | None = None
+        self._embedding: Embedding | None = None
+        self._measured = False
         self._reviews: Reviews | None = None
-        self._told: set[str] = set()  # sessions that got their one message (injection = session-start)
         self._reopened: set[str] = set()  # sessions that were there before and may hold unreviewed evidence
         self._methods: dict[str, Callable[[Any], _Result]] = {
             "hello": self._hello,
@@ -85,6 +94,8 @@ class Server:
 
     def end(self) -> None:
         """The host is gone: call off what runs, and let go of the memory."""
+        if self._recalling is not None:
+            self._recalling.close()
         if self._reviews is not None:
             self._reviews.end(0.0)
             self._reviews.finish(_LAST_BREATH)
@@ -96,7 +107,9 @@ class Server:
         """The project's memory, opened at the first need."""
         if self._memory is None:
             self._memory = open_memory(self._cwd, self._environ)
-            self._sections = Sections(self._memory)
+            self._embedding = Embedding(self._memory.settings.embedding, self._memory.places, self._environ)
+            self._recalling = Recalling(self._memory, self._embedding)
+            self._turns = Turns(self._memory, self._ask)
             self._reviews = Reviews(self._memory, self._peer)
         return self._memory
 
@@ -115,32 +128,34 @@ class Server:
         file = start.session.file
         if file and os.path.exists(file) and start.reason != "tree":
             self._reopened.add(start.session.id)
+        assert self._recalling is not None
+        self._recalling.wake(branch)
         return {"branch": branch, "status": self._footer(branch), "notices": notices}
 
     def _turn_start(self, params: Any) -> _Result:
         turn = msgspec.convert(params, requests.TurnStart)
         branch, notices = self._branch(turn.branch)
-        told = self.sections.of(branch)
+        notices += self._notice_of_search()
+        if turn.system_characters is not None and not self._measured:
+            self._measured = True  # once: the section's bytes must not follow the length of the prompt around it
+            self.turns.sections.tokens = reports.budget(turn.system_characters)
+        started = self.turns.start(branch, turn.prompt, turn.session.id)
         return {
             "branch": branch,
-            "inject": self._inject(told.text, turn.session.id),
-            "status": self._footer(branch, told),
+            "inject": started.inject,
+            "status": self._footer(branch, started.told),
             "notices": notices,
         }
 
-    def _inject(self, body: str, session: str) -> _Result:
-        match self.memory.settings.injection:
-            case "system-prompt":
-                return {"section": "", "system_prompt": fenced(body)} if body else {"section": ""}
-            case "context":
-                return {"section": "", "ephemeral": fenced(body)} if body else {"section": ""}
-            case "session-start":
-                if not body or session in self._told:
-                    return {"section": ""}
-                self._told.add(session)
-                return {"section": "", "message": fenced(body)}
-            case _:
-                return {"section": body}
+    def _ask(self, question: Question) -> Recalled:
+        assert self._recalling is not None
+        return self._recalling.ask(question, self.memory.settings.recall_budget / 1000)
+
+    def _notice_of_search(self) -> list[_Result]:
+        """The first failure of each kind in this process: what happened and how to mend it."""
+        assert self._embedding is not None
+        told = self._embedding.take_notice()
+        return [{"level": "warning", "text": told}] if told else []
 
     def _turn_settled(self, params: Any) -> _Result:
         from noforgetti.service import cadence
@@ -148,6 +163,8 @@ class Server:
         settled = msgspec.convert(params, requests.TurnSettled)
         branch, _ = self._branch(settled.branch)
         memory = self.memory
+        assert self._recalling is not None
+        self._recalling.wake(branch)
         if settled.outcome != "completed" or not settled.prompts or not memory.settings.review.enabled:
             return {}
         if settled.session.file is None:
@@ -165,7 +182,7 @@ class Server:
         command = msgspec.convert(params, requests.Command)
         branch, notices = self._branch(command.branch)
         try:
-            answer = slash.answer(self.memory, branch, command.line)
+            answer = slash.answer(self.memory, branch, command.line, lambda: self.recall)
         except NoForgettiError as error:
             shown = f"{error.message}\nHint: {error.hint}" if error.hint else error.message
             return {
@@ -191,11 +208,13 @@ class Server:
     def _tool(self, params: Any) -> _Result:
         call = msgspec.convert(params, requests.Tool)
         branch, notices = self._branch(call.branch)
-        tool = TOOLS.get(call.name)
-        if tool is None:
-            return {"text": f"There is no tool `{call.name[:80]}`.", "error": True, "details": {}}
         try:
-            answer = tool(self.memory, branch, call.arguments, call.session.id)
+            if call.name in TOOLS:
+                answer = TOOLS[call.name](self.memory, branch, call.arguments, call.session.id)
+            elif call.name in RECALL_TOOLS:
+                answer = RECALL_TOOLS[call.name](self.recall, branch, call.arguments, call.session.id)
+            else:
+                return {"text": f"There is no tool `{call.name[:80]}`.", "error": True, "details": {}}
         except NoForgettiError as error:
             shown = f"{error.message} {error.hint}".strip()
             return {"text": shown, "error": True, "details": {"code": error.reason}, "notices": notices}
@@ -217,11 +236,22 @@ class Server:
     # ---- shared
 
     @property
-    def sections(self) -> Sections:
+    def turns(self) -> Turns:
         """What turns are told."""
         assert self.memory is not None
-        assert self._sections is not None
-        return self._sections
+        assert self._turns is not None
+        return self._turns
+
+    @property
+    def recall(self) -> Recall:
+        """What tools and commands search with; opened at the first need."""
+        assert self.memory is not None
+        assert self._embedding is not None
+        if self._recall is None:
+            from noforgetti.service.recall import Recall
+
+            self._recall = Recall(self.memory, self._embedding)
+        return self._recall
 
     @property
     def reviews(self) -> Reviews:
@@ -242,7 +272,7 @@ class Server:
         return BranchName(wanted), []
 
     def _footer(self, branch: str, told: Told | None = None) -> str:
-        told = told or self.sections.of(branch)
+        told = told or self.turns.sections.of(branch)
         return text.footer(branch, told.entries, told.characters, self.memory.limits.hard)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from noforgetti.model.entry import BranchName
     from noforgetti.service.memory import Memory
+    from noforgetti.service.recall import Recall
 
 _LOGGED = 10  # commits that `/memory log` shows; the command line shows all
 
@@ -36,17 +37,26 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Here:
+    """Where a line is typed. `recall` opens the search when it is asked for."""
+
+    memory: Memory
+    branch: BranchName
+    recall: Callable[[], Recall]
+
+
+@dataclass(frozen=True, slots=True)
 class Word:
     """One subcommand: how it is written, what it does, and what it completes."""
 
     usage: str
     help: str
-    act: Callable[[Memory, BranchName, list[str]], Answer]
+    act: Callable[[Here, list[str]], Answer]
     least: int = 0
     most: int = 0
 
 
-def answer(memory: Memory, branch: BranchName, line: str) -> Answer:
+def answer(memory: Memory, branch: BranchName, line: str, recall: Callable[[], Recall]) -> Answer:
     """Carry out one line. Raises what the use cases raise, and `BadWords`."""
     try:
         words = shlex.split(line)
@@ -58,7 +68,7 @@ def answer(memory: Memory, branch: BranchName, line: str) -> Answer:
         raise BadWords(f"`/memory {name[:40]}` is no command.", hint="one of: " + ", ".join(WORDS))
     if not word.least <= len(rest) <= (word.most or len(rest)) or (word.most == 0 and rest):
         raise BadWords(f"`/memory {name}` is written `/memory {word.usage}`.", hint="try it with those words")
-    return word.act(memory, branch, rest)
+    return word.act(Here(memory, branch, recall), rest)
 
 
 def completions(memory: Memory, branch: BranchName, prefix: str) -> list[dict[str, str]]:
@@ -73,61 +83,61 @@ def completions(memory: Memory, branch: BranchName, prefix: str) -> list[dict[st
     return [{"value": f"{name} {one}", "label": one, "description": "memory branch"} for one in names]
 
 
-def _status(memory: Memory, branch: BranchName, _: list[str]) -> Answer:
+def _status(here: Here, _: list[str]) -> Answer:
     from noforgetti.service.views import status_view
 
-    doc = status_view(memory, branch)
+    doc = status_view(here.memory, here.branch)
     return Answer(text.status(doc), "warning" if doc["degraded"] else "info")
 
 
-def _show(memory: Memory, branch: BranchName, _: list[str]) -> Answer:
+def _show(here: Here, _: list[str]) -> Answer:
     from noforgetti.service.views import show_view
 
-    return Answer(text.show(show_view(branch, memory.snapshot(branch))))
+    return Answer(text.show(show_view(here.branch, here.memory.snapshot(here.branch))))
 
 
-def _branches(memory: Memory, branch: BranchName, _: list[str]) -> Answer:
+def _branches(here: Here, _: list[str]) -> Answer:
     from noforgetti.service.branches import listed
     from noforgetti.service.views import branches_view
 
-    return Answer(text.branches(branches_view(listed(memory, branch))))
+    return Answer(text.branches(branches_view(listed(here.memory, here.branch))))
 
 
-def _fork(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+def _fork(here: Here, words: list[str]) -> Answer:
     from noforgetti.service.branches import fork
 
-    made = fork(memory, branch, words[0])
-    return Answer(f"Forked `{made.name}` from `{branch}`; this session uses it now.", branch=made.name)
+    made = fork(here.memory, here.branch, words[0])
+    return Answer(f"Forked `{made.name}` from `{here.branch}`; this session uses it now.", branch=made.name)
 
 
-def _use(memory: Memory, _: BranchName, words: list[str]) -> Answer:
+def _use(here: Here, words: list[str]) -> Answer:
     from noforgetti.service.branches import use
 
-    chosen = use(memory, words[0])
+    chosen = use(here.memory, words[0])
     return Answer(f"This session uses memory branch `{chosen}` now.", branch=chosen)
 
 
-def _undo(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+def _undo(here: Here, words: list[str]) -> Answer:
     from noforgetti.service.undo import undo
 
-    return _undone(memory, branch, words, undo)
+    return _undone(here, words, undo)
 
 
-def _redo(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+def _redo(here: Here, words: list[str]) -> Answer:
     from noforgetti.service.undo import redo
 
-    return _undone(memory, branch, words, redo)
+    return _undone(here, words, redo)
 
 
-def _undone(memory: Memory, branch: BranchName, words: list[str], act: Callable[..., object]) -> Answer:
+def _undone(here: Here, words: list[str], act: Callable[..., object]) -> Answer:
     from noforgetti.service.history import resolve
     from noforgetti.service.undo import Undone
     from noforgetti.service.views import undone_view
 
     dry_run = "--dry-run" in words
     revisions = [word for word in words if word != "--dry-run"]
-    target = resolve(memory, branch, revisions[0]) if revisions else None
-    done = act(memory, branch, target, dry_run=dry_run)
+    target = resolve(here.memory, here.branch, revisions[0]) if revisions else None
+    done = act(here.memory, here.branch, target, dry_run=dry_run)
     assert isinstance(done, Undone)
     shown = text.undone(undone_view(done), dry_run=dry_run)
     if done.commit is not None:
@@ -136,31 +146,40 @@ def _undone(memory: Memory, branch: BranchName, words: list[str], act: Callable[
     return Answer(shown, "warning" if done.outcome == "halted" else "info")
 
 
-def _review(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+def _review(here: Here, words: list[str]) -> Answer:
     if words and words != ["retry"]:
         raise BadWords("`/memory review` is written `/memory review [retry]`.", hint="try it with those words")
-    del memory
-    return Answer(f"A review of branch `{branch}` was started.", review=True)
+    return Answer(f"A review of branch `{here.branch}` was started.", review=True)
 
 
-def _log(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+def _search(here: Here, words: list[str]) -> Answer:
+    from noforgetti.faces import found
+    from noforgetti.service.found_views import found_entries_view
+
+    recall, query = here.recall(), " ".join(words)
+    return Answer(found.hits(found_entries_view(here.branch, query, recall.entries(here.branch, query), recall)))
+
+
+def _log(here: Here, words: list[str]) -> Answer:
     from noforgetti.service.history import log
     from noforgetti.service.views import logged_view
 
-    commits = [logged_view(one) for one in log(memory, branch, limit=_LOGGED, entry=words[0] if words else "")]
-    return Answer(text.log({"branch": branch, "commits": commits}))
+    commits = [
+        logged_view(one) for one in log(here.memory, here.branch, limit=_LOGGED, entry=words[0] if words else "")
+    ]
+    return Answer(text.log({"branch": here.branch, "commits": commits}))
 
 
-def _diff(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+def _diff(here: Here, words: list[str]) -> Answer:
     from noforgetti.service.history import between, resolve
     from noforgetti.service.views import diff_view
 
-    first = resolve(memory, branch, words[0])
-    second = resolve(memory, branch, words[1] if len(words) > 1 else "HEAD")
-    return Answer(text.operations(diff_view(first, second, between(memory, first, second))))
+    first = resolve(here.memory, here.branch, words[0])
+    second = resolve(here.memory, here.branch, words[1] if len(words) > 1 else "HEAD")
+    return Answer(text.operations(diff_view(first, second, between(here.memory, first, second))))
 
 
-def _merge(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
+def _merge(here: Here, words: list[str]) -> Answer:
     from noforgetti.policy.merge import Side
     from noforgetti.service.merging import merge_branch
     from noforgetti.service.views import merged_view
@@ -170,7 +189,7 @@ def _merge(memory: Memory, branch: BranchName, words: list[str]) -> Answer:
     names = [word for word in words if word not in flags]
     if len(names) != 1:
         raise BadWords("`/memory merge` is written `/memory merge NAME [--ours|--theirs]`.", hint="name one branch")
-    doc = merged_view(merge_branch(memory, branch, names[0], prefer=side))
+    doc = merged_view(merge_branch(here.memory, here.branch, names[0], prefer=side))
     hint = f"\nHint: {doc['hint']}" if doc["hint"] else ""
     return Answer(text.merged(doc) + hint, "warning" if doc["outcome"] == "halted" else "info")
 
@@ -184,6 +203,7 @@ WORDS: dict[str, Word] = {
     "undo": Word("undo [REV] [--dry-run]", "take back the newest automatic review", _undo, 0, 2),
     "redo": Word("redo [REV] [--dry-run]", "bring back what undo took", _redo, 0, 2),
     "review": Word("review [retry]", "review this session now", _review, 0, 1),
+    "search": Word("search QUERY", "find entries by words and by meaning", _search, 1, 10_000),
     "log": Word("log [ENTRY]", "the newest changes", _log, 0, 1),
     "diff": Word("diff A [B]", "how two branches or commits differ", _diff, 1, 2),
     "merge": Word("merge NAME [--ours|--theirs]", "merge a branch into this one", _merge, 1, 2),

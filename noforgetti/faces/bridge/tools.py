@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from noforgetti.faces import text
+from noforgetti.faces.bridge.arguments import ToolAnswer, misused
 from noforgetti.model.entry import Importance, Writer
 from noforgetti.policy.verdict import Rule
 from noforgetti.service import writes
@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from noforgetti.service.memory import Memory
 
 _ACTIONS = ("list", "add", "replace", "remove")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
-    """What the model reads. `error` makes the host mark the call as failed."""
-
-    text: str
-    error: bool = False
-    details: dict[str, Any] = field(default_factory=dict)
 
 
 def project_memory(memory: Memory, branch: str, arguments: dict[str, Any], session: str) -> ToolAnswer:
@@ -74,7 +65,7 @@ def _text(arguments: dict[str, Any], *names: str) -> str | None:
 
 
 def _misused(message: str) -> ToolAnswer:
-    return ToolAnswer(f"{message} Nothing was written.", error=True, details={"outcome": "refused", "reason": message})
+    return misused(f"{message} Nothing was written.")
 
 
 TOOLS = {"project_memory": project_memory}

@@ -75,7 +75,7 @@ export class Memory {
 		let inject = this.lasting;
 		try {
 			const prompt = event.messageType === "user" ? event.prompt : "";
-			const result = await this.ask("turn/start", { prompt }, this.launch.limits.turn);
+			const result = await this.ask("turn/start", { prompt, system_characters: event.systemPrompt.length }, this.launch.limits.turn);
 			inject = asInject(result.inject);
 			this.lasting = { section: inject.section, systemPrompt: inject.systemPrompt };
 		} catch (error) {
@@ -88,7 +88,7 @@ export class Memory {
 		else delete sections[SECTION];
 		return {
 			systemPrompt: inject.systemPrompt === undefined ? undefined : `${event.systemPrompt}\n\n${inject.systemPrompt}`,
-			message: inject.message === undefined ? undefined : { customType: MESSAGE, content: inject.message, display: false },
+			message: inject.message && !hasMessage(ctx) ? { customType: MESSAGE, content: inject.message, display: false } : undefined,
 		};
 	}
 
@@ -220,6 +220,12 @@ export class Memory {
 	private aside(work: Promise<unknown>): void {
 		work.catch((error) => this.report(error));
 	}
+}
+
+/** True when the session has its one hidden message already: it was resumed, or its bridge began anew. */
+function hasMessage(ctx: ExtensionContext): boolean {
+	const entries = ctx.sessionManager.getBranch();
+	return entries.some((entry) => entry.type === "custom_message" && entry.customType === MESSAGE);
 }
 
 /** A list that only repeats what is typed would swallow the Enter that should submit it. */

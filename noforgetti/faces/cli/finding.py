@@ -1,0 +1,79 @@
+"""The commands that find: in the memory, in past sessions, and what a prompt would be given."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from noforgetti.faces import found
+from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session
+from noforgetti.model.entry import Category
+
+if TYPE_CHECKING:
+    from noforgetti.service.recall import Recall
+
+
+def _recall(session: Session) -> Recall:
+    from noforgetti.service.embedding import Embedding
+    from noforgetti.service.recall import Recall
+
+    memory = session.memory
+    return Recall(memory, Embedding(memory.settings.embedding, memory.places, os.environ))
+
+
+def _query(words: tuple[str, ...]) -> str:
+    return sys.stdin.buffer.read(4_000_000).decode("utf-8", "replace") if words == ("-",) else " ".join(words)
+
+
+@cli.command()
+@click.argument("words", metavar="QUERY", nargs=-1, required=True)
+@click.option("-n", "limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="At most this many.")
+@click.option("--category", type=click.Choice(_CATEGORIES), help="Only entries of this category.")
+@pass_session
+def search(session: Session, words: tuple[str, ...], limit: int, category: str | None) -> None:
+    """Search the branch by words and by meaning, archived and faded entries too. `-` reads the query from stdin."""
+    from noforgetti.service.found_views import found_entries_view
+
+    recall, query = _recall(session), _query(words)
+    recall.complete(session.branch)
+    hits = recall.entries(session.branch, query, limit=limit, category=Category(category) if category else None)
+    session.print(found_entries_view(session.branch, query, hits, recall), found.hits)
+    recall.close()
+
+
+@cli.command()
+@click.argument("words", metavar="QUERY", nargs=-1, required=True)
+@click.option("-n", "limit", type=click.IntRange(1, 100), default=5, show_default=True, help="At most this many.")
+@pass_session
+def sessions(session: Session, words: tuple[str, ...], limit: int) -> None:
+    """Search the project's past sessions. `-` reads the query from stdin."""
+    from noforgetti.service.found_views import found_sessions_view
+
+    recall, query = _recall(session), _query(words)
+    recall.complete_past()
+    hits = recall.sessions(query, limit=limit)
+    session.print(found_sessions_view(query, hits, recall), found.sessions)
+    recall.close()
+
+
+@cli.command()
+@click.option("--prompt", metavar="P", default="", help="What fits this prompt, too. `-` reads it from stdin.")
+@click.option("--why", is_flag=True, help="For each entry why it is in or out.")
+@pass_session
+def report(session: Session, prompt: str, why: bool) -> None:
+    """What would be put before the agent now, exactly, and with --why for what reason."""
+    from noforgetti.service.found_views import turn_view
+    from noforgetti.service.recalling import at_once
+    from noforgetti.service.turns import Turns
+
+    memory, recall = session.memory, _recall(session)
+    query = _query((prompt,))
+    if query:
+        recall.complete(session.branch)
+        recall.complete_past()
+    turn = Turns(memory, at_once(recall)).start(session.branch, query)
+    session.print(turn_view(memory, turn, recall), found.why if why else found.report)
+    recall.close()

@@ -1,0 +1,200 @@
+"""Finding again: in the memory of a branch, and in the project's past sessions. Everything used here is derived.
+
+The entries are indexed in the process, because that costs a hundredth of a second for a hundred of them and nothing can
+be stale; past sessions are indexed in the cache. A missing, failing or slow model means search by words alone, with one
+reason that `status` shows.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from typing import TYPE_CHECKING
+
+from noforgetti.policy import guards
+from noforgetti.retrieval.base import EmbeddingError, FoundEntry, FoundSession, Passage
+from noforgetti.retrieval.corpus import Corpus, Found
+from noforgetti.retrieval.queries import trivial
+from noforgetti.retrieval.ranking import ENTRIES, SESSIONS
+from noforgetti.retrieval.vectors import Vectors
+from noforgetti.service import index_state
+from noforgetti.service.index_state import file_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from noforgetti.model.entry import Category, CommitId, Entry
+    from noforgetti.service.embedding import Embedding
+    from noforgetti.service.memory import Memory
+    from noforgetti.service.past import Past
+
+PATIENCE = 5.0  # seconds that a command waits for the index to be complete
+BATCH = 64  # texts embedded at a time; half a second with a local model on two processors
+_SLICE = 1.0  # seconds of reading session files at a time
+_CORPORA = 4  # branches whose index is kept in the process
+_SHOWN = 600  # code points of a past session's passage that are shown
+
+
+class Recall:
+    """Searches for one memory. Belongs to one thread; see `Memory.twin`."""
+
+    def __init__(self, memory: Memory, embedding: Embedding) -> None:
+        self.memory, self.embedding = memory, embedding
+        self.by_words = False  # True: the model is not asked, because it would take too long now
+        self._entries: dict[str, Corpus] = {}
+        self._synced: dict[str, CommitId | None] = {}
+        self._lineages: dict[str, tuple[str, ...]] = {}
+        self._past: Past | None = None
+        self._past_corpus: Corpus | None = None
+        self._vectors: Vectors | None = None
+
+    # ---- entries
+
+    def entries(
+        self, branch: str, query: str, *, limit: int = 10, category: Category | None = None
+    ) -> tuple[FoundEntry, ...]:
+        """The entries of a branch that fit a query, best first; archived ones too. None when nothing fits."""
+        now = {str(stored.entry.id): stored for stored in self.memory.snapshot(branch).entries}
+        corpus = self.corpus(branch)
+        found = self._search(corpus, query, limit if category is None else len(now), ())
+        answers = (
+            FoundEntry(now[hit.passage.key].entry, hit.score, hit.why, hit.similarity)
+            for hit in found.hits
+            if category is None or now[hit.passage.key].entry.category is category
+        )
+        return tuple(answers)[:limit]
+
+    def corpus(self, branch: str) -> Corpus:
+        """The index of a branch as it stands now."""
+        corpus = self._entries.get(branch)
+        if corpus is None:
+            if len(self._entries) >= _CORPORA:
+                oldest = next(iter(self._entries))
+                self._entries.pop(oldest).close()
+                self._synced.pop(oldest, None)
+            corpus = self._entries[branch] = Corpus(None, ENTRIES)
+        now = self.memory.snapshot(branch)
+        if now.commit is not None and self._synced.get(branch) == now.commit:
+            return corpus
+        passages = {
+            str(stored.entry.id): Passage(str(stored.entry.id), searched(stored.entry), stored.blob)
+            for stored in now.entries
+            if not guards.unsafe(stored.entry.text)
+        }
+        corpus.sync(passages)
+        self._synced[branch] = now.commit
+        return corpus
+
+    # ---- past sessions
+
+    def sessions(self, query: str, *, limit: int = 5, current: str = "") -> tuple[FoundSession, ...]:
+        """The past sessions that fit a query, best first. `current`, the one that asks, is left out with its forks."""
+        past = self.past
+        found = self._search(self.past_corpus, query, 8 * limit, self._lineage(current))
+        answers = []
+        for session, score in found.groups:
+            hits = [hit for hit in found.hits if hit.passage.group == session and not guards.unsafe(hit.passage.text)]
+            if not hits or not past.alive(hits[0]):
+                continue
+            about = past.describe(session)
+            pieces = tuple(hit.passage.text[:_SHOWN] for hit in hits[:2])
+            at = hits[0].passage.at or about["started"]
+            answers.append(FoundSession(session, score, hits[0].why, pieces, at, about["file"], about["name"]))
+            if len(answers) == limit:
+                break
+        return tuple(answers)
+
+    def _lineage(self, session: str) -> tuple[str, ...]:
+        """The session and those it was forked from. Asked once: a session does not change its parents."""
+        if not session:
+            return ()
+        if session not in self._lineages:
+            self._lineages[session] = self.past.lineage_of(session)
+        return self._lineages[session]
+
+    @property
+    def past(self) -> Past:
+        """The past sessions of the project, indexed in the cache."""
+        if self._past is None:
+            from noforgetti.service.past import Past, Where
+
+            memory, settings = self.memory, self.memory.settings
+            where = Where(
+                memory.project,
+                self.embedding.environ,
+                folders=settings.session_folders,
+                worktrees=settings.worktrees,
+                submodules=settings.submodules,
+            )
+            self._past = Past(self.past_corpus, where, trivial=trivial)
+        return self._past
+
+    @property
+    def past_corpus(self) -> Corpus:
+        """The index of past sessions, in the cache."""
+        if self._past_corpus is None:
+            self._past_corpus = Corpus(file_of(self.memory, index_state.SESSIONS), SESSIONS)
+        return self._past_corpus
+
+    # ---- keeping up
+
+    def complete(self, branch: str, seconds: float = PATIENCE) -> None:
+        """Make missing vectors of the branch's entries, as many as `seconds` allow."""
+        corpus = self.corpus(branch)
+        self._embed(corpus, seconds)
+
+    def complete_past(self, seconds: float = PATIENCE) -> None:
+        """Read what past sessions have gained, and make their missing vectors, as far as `seconds` allow."""
+        if not self.memory.settings.past_sessions:
+            return
+        end = time.monotonic() + seconds
+        while self.past.refresh(_SLICE).more and time.monotonic() < end:
+            pass
+        self._embed(self.past_corpus, end - time.monotonic())
+
+    def _embed(self, corpus: Corpus, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        try:
+            while (vectors := self.vectors) and corpus.embed(vectors, BATCH) and time.monotonic() < end:
+                pass
+        except EmbeddingError as error:
+            self.embedding.failed(error)
+
+    # ---- vectors
+
+    @property
+    def vectors(self) -> Vectors | None:
+        """The vectors of the model in use; None while there is none."""
+        embedder = self.embedding.embedder()
+        if embedder is None:
+            return None
+        if self._vectors is None or self._vectors.embedder is not embedder:
+            self._vectors = Vectors(file_of(self.memory, index_state.VECTORS), embedder)
+        return self._vectors
+
+    def close(self) -> None:
+        """Close all files."""
+        for corpus in self._entries.values():
+            corpus.close()
+        self._entries.clear()
+        if self._past_corpus is not None:
+            self._past_corpus.close()
+        if self._vectors is not None:
+            self._vectors.close()
+        self._past = self._past_corpus = self._vectors = None
+
+    def _search(self, corpus: Corpus, query: str, limit: int, skip: Collection[str]) -> Found:
+        try:
+            vectors = None if self.by_words else self.vectors
+            return corpus.search(query, vectors=vectors, limit=limit, skip=skip)
+        except EmbeddingError as error:
+            self.embedding.failed(error)
+        except sqlite3.OperationalError:
+            return Found()  # the disk is full or the file is locked against readers: nothing is found this time
+        return corpus.search(query, limit=limit, skip=skip)
+
+
+def searched(entry: Entry) -> str:
+    """The text by which an entry is found: its key's words and its tags belong to it."""
+    words = " ".join(entry.key.split(".")[1:]).replace("_", " ")
+    return "\n".join(part for part in (entry.text, words, " ".join(entry.tags)) if part)

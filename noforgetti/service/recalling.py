@@ -1,0 +1,193 @@
+"""Recall beside the turns of a resident process: a turn asks, waits a bounded time, and takes what is there by then.
+
+Two threads. One answers questions. The other keeps what is derived up to date: past sessions, vectors, the model
+itself. Neither writes memory, and whatever they meet only makes a turn's recall poorer.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from noforgetti.errors import NoForgettiError
+from noforgetti.retrieval.base import EmbeddingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from noforgetti.retrieval.base import FoundEntry, FoundSession
+    from noforgetti.service.embedding import Embedding
+    from noforgetti.service.memory import Memory
+    from noforgetti.service.recall import Recall
+
+FIRST = 1.5  # seconds that the first question of a process may take: Python's numpy and the model are being loaded
+_SLICE = 0.5  # seconds of reading session files at a time
+_BREATH = 0.01  # seconds between two steps of work in the background: a turn comes first
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a turn wants to know. `sessions` 0: no past ones; `session`, the current one, is left out."""
+
+    branch: str
+    prompt: str
+    entries: int
+    sessions: int = 0
+    session: str = ""
+
+
+@dataclass(slots=True)
+class Recalled:
+    """What was found in time. `left_out` names the parts that were not ready."""
+
+    entries: tuple[FoundEntry, ...] = ()
+    sessions: tuple[FoundSession, ...] = ()
+    left_out: tuple[str, ...] = ()
+    milliseconds: float = 0.0
+
+
+@dataclass(slots=True)
+class _Asked:
+    question: Question
+    end: float
+    answer: Recalled = field(default_factory=Recalled)
+    ready: set[str] = field(default_factory=set)
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+def at_once(recall: Recall) -> Callable[[Question], Recalled]:
+    """Answers questions in this thread, with all the time there is: for commands."""
+
+    def ask(question: Question) -> Recalled:
+        entries = recall.entries(question.branch, question.prompt, limit=question.entries)
+        sessions = recall.sessions(question.prompt, limit=question.sessions) if question.sessions else ()
+        return Recalled(entries, sessions)
+
+    return ask
+
+
+class Recalling:
+    """The recall of one resident process."""
+
+    def __init__(self, memory: Memory, embedding: Embedding) -> None:
+        self._memory, self._embedding = memory, embedding
+        self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._threads: list[threading.Thread] = []
+        self._stop = threading.Event()
+        self._answered = False
+
+    def ask(self, question: Question, patience: float) -> Recalled:
+        """The answer to a question, or as much of it as is there after `patience` seconds."""
+        start = time.monotonic()
+        asked = _Asked(question, start + (patience if self._answered else max(patience, FIRST)))
+        self._start()
+        self._asked.put(asked)
+        asked.done.wait(max(0.0, asked.end - time.monotonic()))
+        self._answered = self._answered or asked.done.is_set()
+        wanted = ["memories"] + (["past sessions"] if question.sessions else [])
+        answer = asked.answer
+        return Recalled(
+            answer.entries if "memories" in asked.ready else (),
+            answer.sessions if "past sessions" in asked.ready else (),
+            tuple(part for part in wanted if part not in asked.ready),
+            (time.monotonic() - start) * 1000,
+        )
+
+    def wake(self, branch: str) -> None:
+        """Bring what is derived up to date, beside the turns."""
+        self._start()
+        self._work.put(branch)
+
+    def close(self) -> None:
+        """Stop both threads; they let go by themselves."""
+        self._stop.set()
+        self._asked.put(None)
+        self._work.put(None)
+
+    def _start(self) -> None:
+        if not self._threads and not self._stop.is_set():
+            for act in (self._answer, self._keep_up):
+                thread = threading.Thread(target=act, name=f"noforgetti-{act.__name__.strip('_')}", daemon=True)
+                self._threads.append(thread)
+                thread.start()
+
+    # ---- the answering thread
+
+    def _answer(self) -> None:
+        recall = self._recall()
+        while (asked := self._asked.get()) is not None:
+            if time.monotonic() < asked.end:
+                try:
+                    self._find(recall, asked)
+                except Exception as error:  # noqa: BLE001 - derived data: the turn goes on without it, `status` says so
+                    self._embedding.note(f"recall failed: {type(error).__name__}: {error}")
+            asked.done.set()
+        recall.close()
+        recall.memory.close()
+
+    def _find(self, recall: Recall, asked: _Asked) -> None:
+        question = asked.question
+        self._prepare_query(recall, asked)
+        asked.answer.entries = recall.entries(question.branch, question.prompt, limit=question.entries)
+        asked.ready.add("memories")
+        if question.sessions and time.monotonic() < asked.end:
+            asked.answer.sessions = recall.sessions(question.prompt, limit=question.sessions, current=question.session)
+            asked.ready.add("past sessions")
+
+    def _prepare_query(self, recall: Recall, asked: _Asked) -> None:
+        """Embed the prompt where that may be slow (a model behind a network): by words alone when it is not there in
+        half of the time. The vector that comes late serves the next question."""
+        vectors = recall.vectors
+        if vectors is None or vectors.embedder.quick or vectors.knows(asked.question.prompt):
+            recall.by_words = False
+            return
+        made = threading.Event()
+
+        def embed() -> None:
+            try:
+                vectors.query(asked.question.prompt)
+            except EmbeddingError as error:
+                self._embedding.failed(error)
+            else:
+                made.set()
+
+        threading.Thread(target=embed, name="noforgetti-embed", daemon=True).start()
+        recall.by_words = not made.wait((asked.end - time.monotonic()) / 2)
+
+    # ---- the other thread
+
+    def _keep_up(self) -> None:
+        recall = self._recall()
+        while (branch := self._work.get()) is not None:
+            try:
+                self._refresh(recall, branch)
+            except EmbeddingError as error:
+                self._embedding.failed(error)
+            except NoForgettiError as error:
+                self._embedding.note(f"the index cannot be kept up: {error}")
+            except Exception as error:  # noqa: BLE001 - derived data: tried again at the next turn, `status` says so
+                self._embedding.note(f"the index cannot be kept up: {type(error).__name__}: {error}")
+        recall.close()
+        recall.memory.close()
+
+    def _refresh(self, recall: Recall, branch: str) -> None:
+        from noforgetti.service.recall import BATCH
+
+        vectors = recall.vectors  # loads the model
+        while vectors is not None and recall.corpus(branch).embed(vectors, BATCH) and not self._stop.is_set():
+            self._stop.wait(_BREATH)
+        if not self._memory.settings.past_sessions:
+            return
+        while recall.past.refresh(_SLICE).more and not self._stop.is_set():
+            self._stop.wait(_BREATH)
+        while vectors is not None and recall.past_corpus.embed(vectors, BATCH) and not self._stop.is_set():
+            self._stop.wait(_BREATH)
+
+    def _recall(self) -> Recall:
+        from noforgetti.service.recall import Recall
+
+        return Recall(self._memory.twin(), self._embedding)
