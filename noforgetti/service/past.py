@@ -16,6 +16,7 @@ import os
 import secrets
 import sqlite3
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -23,11 +24,11 @@ from noforgetti.model.evidence import Role
 from noforgetti.policy.secrecy import redact
 from noforgetti.retrieval.base import Passage
 from noforgetti.review.window import sanitise
-from noforgetti.service.sessions import belonging, cwd_of, session_files
+from noforgetti.service.sessions import belonging, cwd_of, named, session_files
 from noforgetti.transcripts.harvest import SLICE, Kept, Seen, passages, read, stamp_of, wordless
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from contextlib import AbstractContextManager
 
     from noforgetti.retrieval.base import Hit
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 FIRST = 64 * 1024  # bytes read of a file that is not known yet: it may be another project's
 _PARTS = 40  # passages that one message can have: 8,000 characters in pieces of 200
 _FILE = "file:"  # meta: the record of a file, by its path as JSON
+_SESSION = "session:"  # meta: the paths of a session's files as a JSON list, so that a hit needs no other record
 _WRITTEN = "files"  # meta: changes with every record
 _ANCESTORS = 32  # forks of forks that are followed
 
@@ -91,19 +93,19 @@ class _Record:
     line takes a tenth of the time that parsing all of it does.
     """
 
-    __slots__ = ("complete", "cwd", "ours", "place", "session", "source", "stamp", "text")
+    __slots__ = ("complete", "cwd", "ours", "place", "session", "source", "stamp", "text", "trouble")
 
     def __init__(self, text: str) -> None:
         device, inode, size, mtime, flags, place, session, cwd, source = text.partition("\n")[0].split("\t")
         self.text, self.stamp = text, (int(device), int(inode), int(size), int(mtime))
-        self.ours, self.complete = "o" in flags, "c" in flags
+        self.ours, self.complete, self.trouble = "o" in flags, "c" in flags, "t" in flags
         self.place, self.session = int(place), session
         self.cwd, self.source = _unquoted(cwd), _unquoted(source)  # the file that a fork's copied entries are read from
 
     @classmethod
     def made(cls, kept: Kept, *, ours: bool, place: int) -> _Record:
         seen = kept.seen
-        flags = "o" * ours + "c" * kept.complete
+        flags = "o" * ours + "c" * kept.complete + "t" * bool(kept.trouble)
         words = (flags, str(place), seen.session, json.dumps(seen.cwd), json.dumps(seen.parent if seen.forked else ""))
         return cls("\t".join((*map(str, kept.stamp), *words)) + "\n" + json.dumps(kept.to_json()))
 
@@ -143,7 +145,6 @@ class Past:
         self._corpus, self._where = corpus, where
         self._trivial, self._clock = trivial, clock
         self._records: dict[str, _Record] = {}
-        self._files: dict[str, list[str]] = {}
         self._written: str | None = None
 
     # ---- keeping up
@@ -240,21 +241,30 @@ class Past:
                 self._records[_unquoted(key.removeprefix(_FILE))] = _Record(text)
             except ValueError:  # not as we write it: the file is read again
                 self._corpus.meta_put(key, None)
-        self._files = {}
-        for path, record in self._records.items():
-            self._files.setdefault(record.session, []).append(path)
         self._written = written
 
     def _note(self, path: str, record: _Record | None) -> None:
-        self._corpus.meta_put(_key(path), record.text if record else None)
         self._written = secrets.token_hex(8)
         self._corpus.meta_put(_WRITTEN, self._written)
+        self._corpus.meta_put(_key(path), record.text if record else None)
         before = self._records.pop(path, None)
-        if before and path in self._files.get(before.session, []):
-            self._files[before.session].remove(path)
         if record:
             self._records[path] = record
-            self._files.setdefault(record.session, []).append(path)
+        was, now = before.session if before else "", record.session if record else ""
+        if was and was != now:
+            self._put_paths(was, [one for one in self._paths(was) if one != path])
+        if now and path not in (paths := self._paths(now)):
+            self._put_paths(now, [*paths, path])
+
+    def _paths(self, session: str) -> list[str]:
+        try:
+            found = json.loads(self._corpus.meta_get(_SESSION + session) or "[]")
+        except ValueError:
+            return []
+        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+    def _put_paths(self, session: str, paths: list[str]) -> None:
+        self._corpus.meta_put(_SESSION + session, json.dumps(paths) if paths else None)
 
     def _forget(self, path: str) -> int:
         with self._corpus.transaction():
@@ -269,7 +279,7 @@ class Past:
         if not record.ours or not session:
             return 0
         dropped = self._corpus.drop_group(session)
-        for other in [one for one in self._files.get(session, []) if one != path]:
+        for other in [one for one in self._paths(session) if one != path]:
             self._note(other, None)
         for other, child in list(self._records.items()):
             if child.source == path and other != path:
@@ -281,14 +291,13 @@ class Past:
 
     def alive(self, hit: Hit) -> bool:
         """Whether the session file of a hit is still there and has not lost anything: asked before a hit is shown."""
-        return any(_still_there(path, self._records[path].kept) for path in self._files_of(hit.passage.group))
+        return any(_still_there(path, record.kept) for path, record in self._noted(hit.passage.group).items())
 
     def describe(self, session: str) -> dict[str, str]:
         """What views say about a session: `session`, `file`, `started`, `cwd`, `name`; empty where nobody knows."""
-        paths = self._files_of(session)
-        seen = self._records[paths[0]].kept.seen if paths else Seen()
-        file = paths[0] if paths else ""
-        return {"session": session, "file": file, "started": seen.started, "cwd": seen.cwd, "name": seen.name}
+        path, record = next(iter(self._noted(session).items()), ("", None))
+        seen = record.kept.seen if record else Seen()
+        return {"session": session, "file": path, "started": seen.started, "cwd": seen.cwd, "name": seen.name}
 
     def lineage_of(self, session: str) -> tuple[str, ...]:
         """The session and those it was forked from, nearest first: what the agent of this session has before it anyway.
@@ -296,36 +305,43 @@ class Past:
         A session that was not read yet is looked for by its file's name.
         """
         where = self._where
-        paths = self._files_of(session) or [
-            one.path
-            for one in session_files(where.project, where.environ, folders=where.folders, worktrees=where.worktrees)
-            if one.path.endswith(f"_{session}.jsonl")
-        ]
+        path = next(iter(self._noted(session)), "") or named(
+            session, where.project, where.environ, worktrees=where.worktrees
+        )
         found = [session]
-        at = self._seen(paths[0]).parent if paths else ""
-        while at and len(found) <= _ANCESTORS:
-            seen = self._seen(at)
-            if not seen.session or seen.session in found:
+        while path and len(found) <= _ANCESTORS:
+            path = self._seen(path).parent
+            parent = self._seen(path).session if path else ""
+            if not parent or parent in found:
                 break
-            found.append(seen.session)
-            at = seen.parent
+            found.append(parent)
         return tuple(found)
 
     def unread(self) -> tuple[tuple[str, str], ...]:
         """The files that could not be read, with the reason as a sentence."""
-        return tuple((path, why) for path, one in sorted(self._records.items()) if (why := one.kept.trouble))
+        with suppress(sqlite3.Error):
+            self._load()
+        return tuple((path, one.kept.trouble) for path, one in sorted(self._records.items()) if one.trouble)
 
-    def _files_of(self, session: str) -> Sequence[str]:
-        if not self._files.get(session):
-            try:
-                self._load()
-            except sqlite3.Error:
-                return ()
-        return [path for path in self._files.get(session, ()) if self._records[path].ours]
+    def _noted(self, session: str) -> dict[str, _Record]:
+        """The files of a session that are the project's, with their records; none while the database is in trouble."""
+        try:
+            found = {path: self._record(path) for path in self._paths(session)}
+        except sqlite3.Error:
+            return {}
+        return {path: record for path, record in found.items() if record and record.ours}
+
+    def _record(self, path: str) -> _Record | None:
+        with suppress(ValueError):
+            return _Record(self._corpus.meta_get(_key(path)) or "")
+        return None
 
     def _seen(self, path: str) -> Seen:
-        record = self._records.get(path)
-        return record.kept.seen if record else read(path, kind="pi", most=1).kept.seen
+        with suppress(sqlite3.Error):
+            record = self._record(path)
+            if record:
+                return record.kept.seen
+        return read(path, kind="pi", most=1).kept.seen
 
 
 def _key(path: str) -> str:

@@ -51,17 +51,30 @@ def session_files(
 
     With `worktrees="shared"` those of all worktrees of the main checkout. What cannot be listed is left out.
     """
-    checkouts = dict.fromkeys((project.checkout, project.root))
-    if worktrees == "shared":
-        checkouts |= dict.fromkeys(worktrees_of(project.root))
     found: dict[str, SessionFile] = {}
-    for name, ask in HOSTS:
-        for folder in ask(checkouts, environ):
-            found |= {one.path: one for one in _listed(folder, name, (".jsonl",))}
+    for name, folder in _folders(project, environ, worktrees):
+        found |= {one.path: one for one in _listed(folder, name, (".jsonl",))}
     for folder in folders:
         for one in _listed(_expanded(folder, environ.get("HOME", "")), "", (".jsonl", ".json")):
             found.setdefault(one.path, one)
     return sorted(found.values(), key=lambda one: (one.stamp[3], one.path), reverse=True)
+
+
+def named(session: str, project: Project, environ: Mapping[str, str], *, worktrees: str = "separate") -> str:
+    """The file of a session by its name (`<time>_<session>.jsonl`), or empty. Looks at names only."""
+    for _, folder in _folders(project, environ, worktrees):
+        for name in _names(folder):
+            if name.endswith(f"_{session}.jsonl"):
+                return os.path.join(folder, name)
+    return ""
+
+
+def _folders(project: Project, environ: Mapping[str, str], worktrees: str) -> Iterator[tuple[str, str]]:
+    checkouts = dict.fromkeys((project.checkout, project.root))
+    if worktrees == "shared":
+        checkouts |= dict.fromkeys(worktrees_of(project.root))
+    for name, ask in HOSTS:
+        yield from ((name, folder) for folder in ask(checkouts, environ))
 
 
 def _listed(folder: str, name: str, endings: tuple[str, ...]) -> Iterator[SessionFile]:

@@ -295,7 +295,7 @@ def test_a_file_that_cannot_be_read_is_named_and_tried_again(lab: Lab, monkeypat
 
     monkeypatch.setattr(os, "open", closed)
     lab.past.refresh()
-    named = (lab.past.unread(), lab.held())
+    named = (lab.again().unread(), lab.held())
     monkeypatch.undo()
     lab.past.refresh()
 
