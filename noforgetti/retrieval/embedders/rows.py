@@ -22,7 +22,8 @@ def checked(raw: object, *, count: int, width: int, model: str) -> Floats:
     Raises `EmbeddingError` with cause `bad-answer` or `wrong-width`; half an answer is none.
     """
     try:
-        rows: Floats = np.asarray(raw, dtype=np.float32)
+        with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite, which is refused below
+            rows: Floats = np.asarray(raw, dtype=np.float32)
     except (TypeError, ValueError, OverflowError):
         raise _bad(model, "it is no list of vectors of one width") from None
     if rows.ndim != 2 or rows.shape[1] == 0:
