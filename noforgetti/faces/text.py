@@ -100,8 +100,8 @@ def status(doc: Document, style: Style = PLAIN) -> str:
             f"{doc['characters']:,} of {limits['hard']:,} (goal {limits['goal']:,}, target {limits['target']:,})",
         ),
         ("review", _review_line(review)),
-        ("index", doc["index"]["state"]),
-        ("embedding", doc["embedding"]["state"]),
+        ("index", _index_line(doc["index"])),
+        ("embedding", " ".join(part for part in (doc["embedding"]["state"], doc["embedding"]["model"]) if part)),
     ]
     for key in ("superproject", "worktree_of"):
         if key in project:
@@ -114,6 +114,12 @@ def status(doc: Document, style: Style = PLAIN) -> str:
     lines += [f"{style('31', 'degraded'.ljust(12))} {clean(one)}" for one in doc["degraded"]]
     lines += [f"{style.dim('trace'.ljust(12))} {one['time']} {clean(one['text'])}" for one in doc["traces"]]
     return "\n".join(lines)
+
+
+def _index_line(index: Document) -> str:
+    if index["state"] != "ready":
+        return f"past sessions {index['state']}"
+    return f"{counted(index['sessions'], 'past session', 'past sessions')}, {index['passages']:,} passages"
 
 
 def _review_line(review: Document) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from noforgetti import __version__
@@ -60,8 +61,13 @@ def show_view(branch: str, now: Snapshot) -> Document:
     }
 
 
-def status_view(memory: Memory, branch: str) -> Document:
-    """Where the memory is, how full it is, what review is doing and what is degraded."""
+def status_view(memory: Memory, branch: str, *, embedding: Document | None = None) -> Document:
+    """Where the memory is, how full it is, what review is doing and what is degraded. `embedding` is what a resident
+    process knows of its own; without it the settings and the disk are looked at."""
+    from noforgetti.service import signals
+    from noforgetti.service.embedding import Embedding
+    from noforgetti.service.index_state import index_state
+
     now = memory.snapshot(branch)
     limits = memory.limits
     degraded = [f"`{one.path}` {one.reason}" for one in now.damaged]
@@ -71,6 +77,13 @@ def status_view(memory: Memory, branch: str) -> Document:
     if now.format != FORMAT:
         degraded.append(f"format `{now.format}` is newer than this version writes: reading only")
     degraded += [f"unknown setting `{one}`" for one in memory.settings.unknown]
+    embedding = embedding or Embedding(memory.settings.embedding, memory.places, os.environ).view()
+    degraded += [one for one in (signals.read(memory, branch).reason, *embedding["notes"]) if one]
+    if embedding["reason"]:
+        degraded.append(f"search goes by words alone: {embedding['reason']} {embedding['hint']}.")
+    index = index_state(memory)
+    if index["state"] == "damaged":
+        degraded.append("the index of past sessions cannot be read; the next search begins it anew")
     return {
         "version": __version__,
         "project": project_view(memory),
@@ -80,8 +93,8 @@ def status_view(memory: Memory, branch: str) -> Document:
         "characters": facts.characters,
         "limits": {"entry": limits.entry, "goal": limits.goal, "target": limits.target, "hard": limits.hard},
         "review": review_view(memory, branch),
-        "index": {"state": "absent"},
-        "embedding": {"state": "absent"},
+        "index": index,
+        "embedding": embedding,
         "hidden": len(hidden),
         "degraded": degraded,
         "traces": memory.state.traces() if memory.exists else [],

@@ -26,6 +26,7 @@ from noforgetti.policy import capacity, guards
 from noforgetti.policy.names import entry_id
 from noforgetti.policy.text import normalise
 from noforgetti.policy.verdict import Refusal, Rule
+from noforgetti.service import signals
 from noforgetti.service.memory import Draft, Memory
 from noforgetti.store.base import Drop, Edit, Put
 from noforgetti.store.codec import path_of
@@ -77,26 +78,27 @@ def add(
 
     def plan(now: Snapshot) -> Draft | Written:
         twin = next((entry for entry in now if entry.text == checked), None)
-        if twin is not None:
+        if twin is not None and not twin.archived:
             return Written("duplicate", branch, entry=twin)
-        entry = _traits(
-            Entry(
-                entry_id(checked, _taken(now), memory.draw),
-                checked,
-                created=memory.stamp(),
-                writer=writer,
-                session=session,
-            ),
-            traits,
-            memory.stamp(),
+        fresh = Entry(
+            twin.id if twin else entry_id(checked, _taken(now), memory.draw),
+            checked,
+            created=memory.stamp(),
+            writer=writer,
+            session=session,
         )
+        # What was archived as cold and is said again comes back as itself, with its history.
+        entry = _traits(replace(twin, archived=False) if twin else fresh, traits, memory.stamp())
         refusal = capacity.direct(memory.limits, now.characters, now.characters + len(checked), now)
         if refusal:
             return Written("refused", branch, refusal=refusal)
         made[:] = [entry]
-        return _draft((Put(entry),), "add", (Change(entry.id, None, entry),), writer, session)
+        found = now.get(entry.id)
+        edits = _moves(found, entry) if found else (Put(entry),)
+        return _draft(edits, "add", (Change(entry.id, twin, entry),), writer, session)
 
-    return _published("added", memory, branch, plan, made, guards.warnings(checked))
+    done = _published("added", memory, branch, plan, made, guards.warnings(checked))
+    return _reinforced(memory, done, writer, session)
 
 
 def reword(
@@ -122,13 +124,14 @@ def reword(
             return Written("refused", branch, refusal=_exists_note(found, now, checked))
         if isinstance(found, Damaged):
             return Written("refused", branch, refusal=_damaged(found))
-        entry = _traits(found.entry.with_text(checked), traits, memory.stamp())
+        entry = _traits(replace(found.entry.with_text(checked), archived=False), traits, memory.stamp())
         twin = next((one for one in now if one.text == checked and one.id != entry.id), None)
         if twin is not None:
             return Written("refused", branch, entry=twin, refusal=_duplicate(twin))
         if entry == found.entry:
             return Written("duplicate", branch, entry=entry)
-        after = now.characters - len(found.entry.text) + len(checked)
+        before = 0 if found.entry.archived else len(found.entry.text)
+        after = now.characters - before + len(checked)
         refusal = capacity.direct(memory.limits, now.characters, after, (one for one in now if one.id != entry.id))
         if refusal:
             return Written("refused", branch, refusal=refusal)
@@ -136,7 +139,8 @@ def reword(
         edits = _moves(found, entry)
         return _draft(edits, "replace", (Change(entry.id, found.entry, entry),), writer, session)
 
-    return _published("replaced", memory, branch, plan, made, guards.warnings(checked))
+    done = _published("replaced", memory, branch, plan, made, guards.warnings(checked))
+    return _reinforced(memory, done, writer, session)
 
 
 def remove(memory: Memory, branch: str, old: str, *, writer: Writer = Writer.USER, session: str = "") -> Written:
@@ -216,6 +220,13 @@ def _published(
     if isinstance(answer, Written):
         return answer
     return Written(outcome, branch, answer, made[0] if made else None, warnings=warnings)
+
+
+def _reinforced(memory: Memory, done: Written, writer: Writer, session: str) -> Written:
+    """Whoever corrects or repeats an old entry says that it holds now: it must not stay faded out of the report."""
+    if done.entry is not None and done.commit is not None:
+        signals.reworded(memory, done.branch, done.entry, by=writer, session=session)
+    return done
 
 
 def _draft(edits: tuple[Edit, ...], verb: str, changes: tuple[Change, ...], writer: Writer, session: str) -> Draft:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 from store.builders import cli, entry, opened, published, state_of, texts, written
 
+from noforgetti.model.entry import MAIN
 from noforgetti.policy.verdict import Rule
-from noforgetti.service import writes
+from noforgetti.service import signals, writes
 from noforgetti.store.base import NewerFormat, PutFile
 
 if TYPE_CHECKING:
@@ -165,3 +167,41 @@ def test_fields_that_this_version_does_not_know_survive_a_rewording(memory: Memo
 
 def _with_format(memory: Memory, data: bytes) -> CommitId:
     return written(memory.store, memory.head("main"), PutFile("format", data))
+
+
+def test_an_archived_entry_that_is_said_again_comes_back_as_itself(memory: Memory) -> None:
+    clock = time.time()
+    memory.clock = lambda: clock
+    first = writes.add(memory, MAIN, "Use pnpm, never npm.")
+    assert first.entry
+    memory.clock = lambda: clock + 200 * 86_400
+    assert signals.archive_cold(memory, MAIN).entries == (first.entry.id,)
+
+    again = writes.add(memory, MAIN, "Use pnpm, never npm.")
+
+    assert (again.outcome, again.entry) == ("added", first.entry)
+    assert memory.snapshot(MAIN).characters == len("Use pnpm, never npm.")
+    assert signals.read(memory, MAIN).by_id[first.entry.id].evidence == 2
+
+
+def test_rewording_an_archived_entry_brings_it_back(memory: Memory) -> None:
+    clock = time.time()
+    memory.clock = lambda: clock
+    first = writes.add(memory, MAIN, "Use pnpm, never npm.")
+    assert first.entry
+    memory.clock = lambda: clock + 200 * 86_400
+    signals.archive_cold(memory, MAIN)
+
+    again = writes.reword(memory, MAIN, first.entry.id, "Use pnpm 10, never npm.")
+
+    assert again.entry
+    assert (again.outcome, again.entry.archived) == ("replaced", False)
+    assert memory.snapshot(MAIN).characters == len("Use pnpm 10, never npm.")
+
+
+def test_a_fresh_rewording_costs_one_commit(memory: Memory) -> None:
+    first = writes.add(memory, MAIN, "Use pnpm.")
+    assert first.entry
+    writes.reword(memory, MAIN, first.entry.id, "Use pnpm 10.")
+
+    assert signals.read(memory, MAIN).by_id == {}

@@ -182,7 +182,7 @@ class Server:
         command = msgspec.convert(params, requests.Command)
         branch, notices = self._branch(command.branch)
         try:
-            answer = slash.answer(self.memory, branch, command.line, lambda: self.recall)
+            answer = slash.answer(self._here(branch), command.line)
         except NoForgettiError as error:
             shown = f"{error.message}\nHint: {error.hint}" if error.hint else error.message
             return {
@@ -199,6 +199,11 @@ class Server:
             shown, level = "A review is running already.", "warning"
         chosen = answer.branch or branch
         return {"text": shown, "level": level, "branch": chosen, "status": self._footer(chosen), "notices": notices}
+
+    def _here(self, branch: BranchName) -> slash.Here:
+        assert self.memory is not None
+        assert self._embedding is not None
+        return slash.Here(self.memory, branch, lambda: self.recall, self._embedding)
 
     def _complete(self, params: Any) -> _Result:
         complete = msgspec.convert(params, requests.Complete)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from noforgetti.model.entry import BranchName
+    from noforgetti.service.embedding import Embedding
     from noforgetti.service.memory import Memory
     from noforgetti.service.recall import Recall
 
@@ -43,6 +44,7 @@ class Here:
     memory: Memory
     branch: BranchName
     recall: Callable[[], Recall]
+    embedding: Embedding
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Word:
     most: int = 0
 
 
-def answer(memory: Memory, branch: BranchName, line: str, recall: Callable[[], Recall]) -> Answer:
+def answer(here: Here, line: str) -> Answer:
     """Carry out one line. Raises what the use cases raise, and `BadWords`."""
     try:
         words = shlex.split(line)
@@ -68,7 +70,7 @@ def answer(memory: Memory, branch: BranchName, line: str, recall: Callable[[], R
         raise BadWords(f"`/memory {name[:40]}` is no command.", hint="one of: " + ", ".join(WORDS))
     if not word.least <= len(rest) <= (word.most or len(rest)) or (word.most == 0 and rest):
         raise BadWords(f"`/memory {name}` is written `/memory {word.usage}`.", hint="try it with those words")
-    return word.act(Here(memory, branch, recall), rest)
+    return word.act(here, rest)
 
 
 def completions(memory: Memory, branch: BranchName, prefix: str) -> list[dict[str, str]]:
@@ -86,7 +88,7 @@ def completions(memory: Memory, branch: BranchName, prefix: str) -> list[dict[st
 def _status(here: Here, _: list[str]) -> Answer:
     from noforgetti.service.views import status_view
 
-    doc = status_view(here.memory, here.branch)
+    doc = status_view(here.memory, here.branch, embedding=here.embedding.view())
     return Answer(text.status(doc), "warning" if doc["degraded"] else "info")
 
 
