@@ -275,6 +275,39 @@ def test_a_line_without_end_is_passed_over(session: Callable[..., Path]) -> None
     assert (texts(reading), reading.kept.seen.broken) == (["short enough"], 1)
 
 
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.sampled_from(["user", "error", "u1", AT]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["type", "text", "role"]), inner),
+    max_leaves=4,
+)
+KEYS = ["id", "type", "timestamp", "message", "summary", "targetId", "replacement", "name", "cwd", "parentSession"]
+TYPES = ["session", "message", "compaction", "branch_summary", "context_edit", "session_info"]
+
+
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from(KEYS), VALUES)
+        | st.builds(
+            lambda kind, role, rest: {**rest, "type": kind, "message": {"role": role, **rest}},
+            st.sampled_from(TYPES),
+            st.sampled_from(["user", "assistant", "toolResult"]),
+            st.dictionaries(st.sampled_from([*KEYS[:1], "content", "stopReason", "errorMessage"]), VALUES),
+        ),
+        max_size=8,
+    ),
+    st.binary(max_size=20),
+)
+def test_nothing_in_a_file_raises(tmp_path_factory: pytest.TempPathFactory, entries: list[Any], noise: bytes) -> None:
+    path = tmp_path_factory.mktemp("any") / "s.jsonl"
+    path.write_bytes(lines(*entries) + noise)
+
+    reading = read(str(path), kind="pi")
+
+    assert reading.kept.trouble == ""
+    assert Kept.from_json(json.loads(json.dumps(reading.kept.to_json()))) == reading.kept
+    assert all(passages(piece.text) or not piece.text.strip() for piece in reading.pieces)
+
+
 def test_an_empty_file_has_nothing_to_say(session: Callable[..., Path]) -> None:
     path = session()
 
