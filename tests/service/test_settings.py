@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from store.builders import opened
 
 from noforgetti.model.entry import MAIN
 from noforgetti.policy.capacity import Limits
-from noforgetti.service.settings import BadSettings, Settings, load
+from noforgetti.service.settings import BadSettings, EmbeddingSettings, Provider, Settings, load
 from noforgetti.service.views import status_view
 
 if TYPE_CHECKING:
@@ -21,6 +21,12 @@ worktrees = "shared"
 submodules = "shared"
 injection = "context"
 ephemeral = false
+lessons = "selective"
+past_sessions = false
+session_folders = ["~/other-sessions"]
+recall_budget = 100
+telemetry = false
+lesson_categories = { pentest = ["bug-bounty", "security"] }
 
 [limits]
 hard = 12000
@@ -37,6 +43,17 @@ api = "anthropic"
 url = "http://127.0.0.1:1/v1"
 model = "small"
 key_env = "SOME_KEY"
+
+[embedding]
+type = "openai-compatible"
+model = "small"
+url = "http://127.0.0.1:1/v1"
+key_env = "OTHER_KEY"
+dimensions = 512
+region = "eu-central-1"
+profile = "work"
+path = "~/models/own"
+timeout = 5
 """
 
 
@@ -57,6 +74,12 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         "submodules": "shared",
         "injection": "context",
         "ephemeral": False,
+        "lessons": "selective",
+        "lesson_categories": {"pentest": ("bug-bounty", "security")},
+        "past_sessions": False,
+        "session_folders": ("~/other-sessions",),
+        "recall_budget": 100,
+        "telemetry": False,
         "limits": {"hard": 12_000, "entry": 1_000},
         "review": {
             "enabled": False,
@@ -70,6 +93,17 @@ def test_every_key_is_read(tmp_path: Path) -> None:
                 "key_env": "SOME_KEY",
             },
         },
+        "embedding": {
+            "type": "openai-compatible",
+            "model": "small",
+            "url": "http://127.0.0.1:1/v1",
+            "key_env": "OTHER_KEY",
+            "dimensions": 512,
+            "region": "eu-central-1",
+            "profile": "work",
+            "path": "~/models/own",
+            "timeout": 5,
+        },
         "unknown": (),
     }
 
@@ -81,7 +115,7 @@ def test_the_example_above_leaves_no_key_at_its_default(tmp_path: Path) -> None:
         return {path: value}
 
     read, defaults = leaves(asdict(load(written(tmp_path, ALL)))), leaves(asdict(Settings()))
-    assert [key for key, value in read.items() if value == defaults[key]] == [".unknown"]
+    assert [key for key, value in read.items() if value == defaults.get(key)] == [".unknown"]
 
 
 @pytest.mark.parametrize(
@@ -108,6 +142,26 @@ def test_the_example_above_leaves_no_key_at_its_default(tmp_path: Path) -> None:
         ("review.timeout = 3601", "`review.timeout` is `3601`"),
         ('review.http.api = "other"', "`review.http.api` is `other`"),
         ("review.http.model = 5", "`review.http.model` is `5`"),
+        ('lessons = "some"', "`lessons` is `some`"),
+        ('lesson_categories = { sql = "database" }', "`lesson_categories.sql` is `database`"),
+        ('past_sessions = "no"', "`past_sessions` is `no`"),
+        ('session_folders = "~/x"', "`session_folders` is `~/x`"),
+        ("recall_budget = 2001", "`recall_budget` is `2001`"),
+        ("telemetry = 0", "`telemetry` is `0`"),
+        ('embedding = "quantum"', "`embedding.type` is `quantum`"),
+        ("embedding = true", "`embedding` is `True`"),
+        ('embedding.type = "gpt"', "`embedding.type` is `gpt`"),
+        ("embedding.dimensions = -1", "`embedding.dimensions` is `-1`"),
+        ("embedding.dimensions = 8193", "`embedding.dimensions` is `8193`"),
+        ("embedding.timeout = 0", "`embedding.timeout` is `0`"),
+        ("embedding.timeout = 0.5", "`embedding.timeout` is `0.5`"),
+        ('embedding.url = "127.0.0.1:8080"', "`embedding.url` is no address"),
+        ('embedding.url = "file:///etc/passwd"', "`embedding.url` is no address"),
+        ('embedding.url = "http://"', "`embedding.url` is no address"),
+        ('embedding.url = "http://h:port/"', "`embedding.url` is no address"),
+        ('embedding.url = "http://[::1/"', "`embedding.url` is no address"),
+        ('embedding.url = "http://user:key@h/"', "`embedding.url` is no address"),
+        ('embedding.url = "http://h/a b"', "`embedding.url` is no address"),
     ],
 )
 def test_a_value_that_cannot_be_meant_is_named(tmp_path: Path, text: str, named: str) -> None:
@@ -117,6 +171,19 @@ def test_a_value_that_cannot_be_meant_is_named(tmp_path: Path, text: str, named:
     assert named in caught.value.message
     assert caught.value.message.endswith("Nothing was done.")
     assert "\n" not in caught.value.message
+
+
+@pytest.mark.parametrize("kind", get_args(Provider))
+def test_who_embeds_is_a_word_or_a_table(tmp_path: Path, kind: Provider) -> None:
+    assert load(written(tmp_path, f'embedding = "{kind}"')).embedding == EmbeddingSettings(type=kind)
+    assert load(written(tmp_path, f'[embedding]\ntype = "{kind}"')).embedding == EmbeddingSettings(type=kind)
+
+
+def test_an_address_with_a_password_is_refused_without_showing_it(tmp_path: Path) -> None:
+    with pytest.raises(BadSettings) as caught:
+        load(written(tmp_path, 'embedding.url = "https://me:hush@h/v1"'))
+
+    assert "hush" not in f"{caught.value.message} {caught.value.hint}"
 
 
 @pytest.mark.parametrize(
