@@ -116,3 +116,14 @@ def why(doc: Document, style: Style = PLAIN) -> str:
         lines += [f"{style.bold(head)} {one['id']} {one['score']:.2f} ({one['why']})" for one in found]
     lines += [f"{style('33', 'left out')} {one}: not ready in time" for one in doc["left_out"]]
     return "\n".join(lines + _degraded(doc, style))
+
+
+def archived(doc: Document, style: Style = PLAIN) -> str:
+    """What was set aside or brought back."""
+    if doc["outcome"] == "nothing":
+        return f"Nothing to do on branch `{doc['branch']}`."
+    verb = "Archived" if doc["outcome"] == "archived" else "Brought back"
+    count = counted(len(doc["entries"]), "entry", "entries")
+    return "\n".join(
+        [f"{verb} {count}, commit {doc['commit'][:12]}.", *(style.dim(f"  {one}") for one in doc["entries"])]
+    )

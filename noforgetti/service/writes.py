@@ -123,7 +123,7 @@ def reword(
         if isinstance(found, Refusal):
             return Written("refused", branch, refusal=_exists_note(found, now, checked))
         if isinstance(found, Damaged):
-            return Written("refused", branch, refusal=_damaged(found))
+            return Written("refused", branch, refusal=damaged(found))
         entry = _traits(replace(found.entry.with_text(checked), archived=False), traits, memory.stamp())
         twin = next((one for one in now if one.text == checked and one.id != entry.id), None)
         if twin is not None:
@@ -278,7 +278,8 @@ def _exists_note(found: Refusal, now: Snapshot, text: str) -> Refusal:
     return replace(found, hint=f"the new text is there already as `{twin.id}`; {found.hint}") if twin else found
 
 
-def _damaged(found: Damaged) -> Refusal:
+def damaged(found: Damaged) -> Refusal:
+    """Why an entry that cannot be read cannot be changed."""
     return Refusal(
         Rule.FORMAT,
         f"The entry file `{found.path}` {found.reason}, so it cannot be reworded. Nothing was written.",

@@ -128,8 +128,7 @@ class Server:
         file = start.session.file
         if file and os.path.exists(file) and start.reason != "tree":
             self._reopened.add(start.session.id)
-        assert self._recalling is not None
-        self._recalling.wake(branch)
+        self.recalling.wake(branch)
         return {"branch": branch, "status": self._footer(branch), "notices": notices}
 
     def _turn_start(self, params: Any) -> _Result:
@@ -148,13 +147,11 @@ class Server:
         }
 
     def _ask(self, question: Question) -> Recalled:
-        assert self._recalling is not None
-        return self._recalling.ask(question, self.memory.settings.recall_budget / 1000)
+        return self.recalling.ask(question, self.memory.settings.recall_budget / 1000)
 
     def _notice_of_search(self) -> list[_Result]:
         """The first failure of each kind in this process: what happened and how to mend it."""
-        assert self._embedding is not None
-        told = self._embedding.take_notice()
+        told = self.embedding.take_notice()
         return [{"level": "warning", "text": told}] if told else []
 
     def _turn_settled(self, params: Any) -> _Result:
@@ -163,8 +160,7 @@ class Server:
         settled = msgspec.convert(params, requests.TurnSettled)
         branch, _ = self._branch(settled.branch)
         memory = self.memory
-        assert self._recalling is not None
-        self._recalling.wake(branch)
+        self.recalling.wake(branch)
         if settled.outcome != "completed" or not settled.prompts or not memory.settings.review.enabled:
             return {}
         if settled.session.file is None:
@@ -201,9 +197,7 @@ class Server:
         return {"text": shown, "level": level, "branch": chosen, "status": self._footer(chosen), "notices": notices}
 
     def _here(self, branch: BranchName) -> slash.Here:
-        assert self.memory is not None
-        assert self._embedding is not None
-        return slash.Here(self.memory, branch, lambda: self.recall, self._embedding)
+        return slash.Here(self.memory, branch, lambda: self.recall, self.embedding)
 
     def _complete(self, params: Any) -> _Result:
         complete = msgspec.convert(params, requests.Complete)
@@ -250,13 +244,25 @@ class Server:
     @property
     def recall(self) -> Recall:
         """What tools and commands search with; opened at the first need."""
-        assert self.memory is not None
-        assert self._embedding is not None
         if self._recall is None:
             from noforgetti.service.recall import Recall
 
-            self._recall = Recall(self.memory, self._embedding)
+            self._recall = Recall(self.memory, self.embedding)
         return self._recall
+
+    @property
+    def recalling(self) -> Recalling:
+        """What answers turns and keeps the index up, beside this thread."""
+        assert self.memory is not None
+        assert self._recalling is not None
+        return self._recalling
+
+    @property
+    def embedding(self) -> Embedding:
+        """The model of this process."""
+        assert self.memory is not None
+        assert self._embedding is not None
+        return self._embedding
 
     @property
     def reviews(self) -> Reviews:

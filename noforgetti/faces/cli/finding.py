@@ -1,10 +1,10 @@
-"""The commands that find: in the memory, in past sessions, and what a prompt would be given."""
+"""The commands that find: in the memory, in past sessions, what a prompt would be given, and what fell cold."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +13,9 @@ from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session
 from noforgetti.model.entry import Category
 
 if TYPE_CHECKING:
+    from noforgetti.policy.verdict import Refusal
     from noforgetti.service.recall import Recall
+    from noforgetti.service.signals import Archived
 
 
 def _recall(session: Session) -> Recall:
@@ -77,3 +79,49 @@ def report(session: Session, prompt: str, why: bool) -> None:
     turn = Turns(memory, at_once(recall)).start(session.branch, query)
     session.print(turn_view(memory, turn, recall), found.why if why else found.report)
     recall.close()
+
+
+@cli.command()
+@pass_session
+def archive(session: Session) -> None:
+    """Set aside whole topics that went cold: nothing in them was said, corrected or reinforced for two half-lives. One
+    commit, which `undo` takes back; what is archived is still found by `search`."""
+    from noforgetti.model.entry import Writer
+    from noforgetti.service.signals import archive_cold
+
+    done = archive_cold(session.memory, session.branch, by=Writer.USER)
+    session.print(_archived("archived" if done.commit else "nothing", session.branch, done), found.archived)
+
+
+@cli.command()
+@click.argument("old", nargs=-1, required=True)
+@pass_session
+def unarchive(session: Session, old: tuple[str, ...]) -> None:
+    """Bring archived entries back; each OLD is an id or a unique piece of an entry's text."""
+    from noforgetti.model.entry import Stored, Writer
+    from noforgetti.policy.verdict import Refusal as Refused
+    from noforgetti.service import writes
+    from noforgetti.service.signals import unarchive as bring_back
+
+    ids = []
+    now = session.memory.snapshot(session.branch)
+    for one in old:
+        meant = writes.find(now, one)
+        if not isinstance(meant, Stored):
+            refusal = meant if isinstance(meant, Refused) else writes.damaged(meant)
+            session.refuse(_refused(refusal))
+            return
+        ids.append(meant.entry.id)
+    done = bring_back(session.memory, session.branch, ids, by=Writer.USER)
+    if done.refusal:
+        session.refuse(_refused(done.refusal))
+        return
+    session.print(_archived("unarchived" if done.commit else "nothing", session.branch, done), found.archived)
+
+
+def _archived(outcome: str, branch: str, done: Archived) -> dict[str, Any]:
+    return {"outcome": outcome, "branch": branch, "commit": done.commit, "entries": list(done.entries)}
+
+
+def _refused(refusal: Refusal) -> dict[str, Any]:
+    return {"outcome": "refused", "reason": refusal.message, "hint": refusal.hint, "rule": refusal.rule}
