@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from noforgetti.policy import guards
@@ -32,6 +33,7 @@ PATIENCE = 5.0  # seconds that a command waits for the index to be complete
 BATCH = 64  # texts embedded at a time; half a second with a local model on two processors
 _SLICE = 1.0  # seconds of reading session files at a time
 _CORPORA = 4  # branches whose index is kept in the process
+_PIECES = 2  # of a past session that are shown
 _SHOWN = 600  # code points of a past session's passage that are shown
 
 
@@ -93,11 +95,12 @@ class Recall:
         found = self._search(self.past_corpus, query, 8 * limit, self._lineage(current))
         answers = []
         for session, score in found.groups:
-            hits = [hit for hit in found.hits if hit.passage.group == session and not guards.unsafe(hit.passage.text)]
+            fitting = (hit for hit in found.hits if hit.passage.group == session)
+            hits = list(islice((hit for hit in fitting if not guards.unsafe(hit.passage.text)), _PIECES))
             if not hits or not past.alive(hits[0]):
                 continue
             about = past.describe(session)
-            pieces = tuple(hit.passage.text[:_SHOWN] for hit in hits[:2])
+            pieces = tuple(hit.passage.text[:_SHOWN] for hit in hits)
             at = hits[0].passage.at or about["started"]
             answers.append(FoundSession(session, score, hits[0].why, pieces, at, about["file"], about["name"]))
             if len(answers) == limit:
