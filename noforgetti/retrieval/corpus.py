@@ -19,6 +19,7 @@ import numpy as np
 from noforgetti.retrieval import analysis, ranking
 from noforgetti.retrieval.base import Hit, Passage
 from noforgetti.retrieval.database import Database
+from noforgetti.retrieval.matrix import Matrix
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -67,6 +68,25 @@ class Corpus:
         self.profile = profile
         self._database = Database(path, _SCHEMA, _VERSION)
         self._clear()
+
+    def _clear(self) -> None:
+        self._generation = self._epoch = ""
+        self._ids: Integers = np.empty(0, dtype=np.int64)
+        self._lengths: Floats = np.empty(0, dtype=np.float32)
+        self._live: npt.NDArray[np.bool_] = np.empty(0, dtype=bool)
+        self._places: Integers = np.empty(0, dtype=np.int64)
+        self._groups: Integers = np.empty(0, dtype=np.int64)
+        self._group_names: list[str] = []
+        self._group_numbers: dict[str, int] = {}
+        self._digests: list[str] = []
+        self._last_dropped = 0
+        self._order: Integers | None = None
+        self._at: Integers | None = None
+        self._index_of: Integers = np.empty(0, dtype=np.int64)
+        self._postings: dict[str, Integers] = {}
+        self._matrix = Matrix()
+        self._lacking: Integers = np.empty(0, dtype=np.int64)
+        self._lacking_as_of: tuple[str, int, str] = ("", 0, "")
 
     @property
     def trouble(self) -> str:
@@ -172,17 +192,17 @@ class Corpus:
 
     def embed(self, vectors: Vectors, most: int) -> int:
         """Make missing vectors, `most` at a time; answers how many are still missing. Raises `EmbeddingError`."""
-        self._follow()
-        self._load_rows(vectors)
-        missing = self._missing()
-        self._make(vectors, missing[:most])
-        return max(0, len(missing) - most)
+        lacking = self._lacking_of(vectors)
+        batch, rest = lacking[:most], lacking[most:]
+        vectors.make(self._texts(batch))
+        self._lacking = rest
+        return len(rest)
 
     def embedded(self, vectors: Vectors) -> tuple[int, int]:
         """How many passages have a vector, and how many there are."""
-        self._follow()
-        self._load_rows(vectors)
-        return int(self._live.sum()) - len(self._missing()), int(self._live.sum())
+        lacking = len(self._lacking_of(vectors))
+        there = int(self._live.sum())
+        return there - lacking, there
 
     # ---- inside: changing
 
@@ -224,25 +244,6 @@ class Corpus:
         )
 
     # ---- inside: arrays that follow the database
-
-    def _clear(self) -> None:
-        self._generation = self._epoch = ""
-        self._ids: Integers = np.empty(0, dtype=np.int64)
-        self._lengths: Floats = np.empty(0, dtype=np.float32)
-        self._live: npt.NDArray[np.bool_] = np.empty(0, dtype=bool)
-        self._places: Integers = np.empty(0, dtype=np.int64)
-        self._groups: Integers = np.empty(0, dtype=np.int64)
-        self._group_names: list[str] = []
-        self._group_numbers: dict[str, int] = {}
-        self._digests: list[str] = []
-        self._last_dropped = 0
-        self._order: Integers | None = None
-        self._at: Integers | None = None
-        self._index_of: Integers = np.empty(0, dtype=np.int64)
-        self._postings: dict[str, Integers] = {}
-        self._rows: Floats | None = None
-        self._has: npt.NDArray[np.bool_] = np.empty(0, dtype=bool)
-        self._rows_of = ""
 
     def _follow(self) -> None:
         if self._database.renewed():
@@ -290,47 +291,16 @@ class Corpus:
             self._at[self._order] = np.arange(len(self._order))
         return self._order, self._at
 
-    def _load_rows(self, vectors: Vectors) -> None:
-        """Vectors of all passages as one matrix; a row of NaN where there is none yet."""
-        model, width = vectors.embedder.name, vectors.embedder.width
-        if self._rows is None or self._rows_of != model or self._rows.shape[1] != width:
-            self._rows, self._rows_of = np.empty((0, width), dtype=np.float32), model
-            self._has = np.empty(0, dtype=bool)
-        start = len(self._rows)
-        if start < len(self._ids):
-            fresh = np.full((len(self._ids) - start, width), np.nan, dtype=np.float32)
-            has = np.zeros(len(fresh), dtype=bool)
-            known = vectors.known(self._digests[start:])
-            for number, digest in enumerate(self._digests[start:]):
-                row = known.get(digest)
-                if row is not None:
-                    fresh[number] = row
-                    has[number] = True
-            self._rows = np.concatenate((self._rows, fresh))
-            self._has = np.append(self._has, has)
-
-    def _missing(self) -> Integers:
-        return np.flatnonzero(self._live & ~self._has)
-
-    def _make(self, vectors: Vectors, missing: Integers) -> None:
-        assert self._rows is not None
-        if not len(missing):
-            return
-        known = vectors.known(self._digests[at] for at in missing)  # another process may have made them
-        texts = {digest: text for digest, text in self._texts(missing).items() if digest not in known}
-        known |= vectors.make(texts)
-        if self._rows.shape[1] != vectors.embedder.width:
-            self._rows = np.full((len(self._ids), vectors.embedder.width), np.nan, dtype=np.float32)
-            self._has[:] = False
-        self._take(known, missing)
-
-    def _take(self, known: Mapping[str, Floats], missing: Integers) -> None:
-        assert self._rows is not None
-        for at in missing:
-            row = known.get(self._digests[at])
-            if row is not None:
-                self._rows[at] = row
-                self._has[at] = True
+    def _lacking_of(self, vectors: Vectors) -> Integers:
+        """Indices of the live passages without a stored vector; looked up once for a model and a state of the corpus."""
+        self._follow()
+        of = (vectors.embedder.name, vectors.embedder.width, self._generation)
+        if self._lacking_as_of != of:
+            stored = vectors.stored(self._digests)
+            live = np.flatnonzero(self._live)
+            self._lacking = np.array([at for at in live.tolist() if self._digests[at] not in stored], dtype=np.int64)
+            self._lacking_as_of = of
+        return self._lacking
 
     def _texts(self, indices: Integers) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -379,18 +349,15 @@ class Corpus:
         if vectors is None:
             return None
         row = vectors.query(query)
-        self._load_rows(vectors)
-        missing = self._missing()
+        self._matrix.follow(vectors, self._digests)
+        missing = np.flatnonzero(self._live & ~self._matrix.has)
         if 0 < len(missing) <= _MADE:
+            known = vectors.known(self._digests[at] for at in missing)  # made by another process or thread since
             if vectors.embedder.quick:
-                self._make(vectors, missing)
-            else:
-                self._take(vectors.known(self._digests[at] for at in missing), missing)
-        assert self._rows is not None
-        if self._rows.shape[1] != len(row):
-            return None
-        found: Floats = self._rows @ row
-        return found
+                texts = self._texts(missing)
+                known |= vectors.make({digest: text for digest, text in texts.items() if digest not in known})
+            self._matrix.take(known, self._digests, missing)
+        return self._matrix.cosine(row)
 
     def _holders(self, term: str) -> Integers:
         """Indices of the live passages that hold a term."""
@@ -429,7 +396,7 @@ class Corpus:
         rough[~allowed] = 0
         best = _best(rough, _WORDS, rough > 0)
         if cosine is not None:
-            near = np.where(allowed & self._has, cosine, -2.0)
+            near = np.where(allowed & self._matrix.has, cosine, -2.0)
             best = np.union1d(best, _best(near, _MEANING, near > -2.0))
         if not len(best):
             return best

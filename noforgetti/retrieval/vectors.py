@@ -80,6 +80,22 @@ class Vectors:
             self._database.begin_anew(error)
         return found
 
+    def stored(self, digests: Sequence[str]) -> set[str]:
+        """Which of these texts have a stored vector of the model's width."""
+        width = self.embedder.width
+        self._database.renewed()
+        try:
+            rows = self._database.db.execute(
+                "select digest from vector where model = ? and (? = 0 or length(value) = ?)",
+                (self.embedder.name, width, 2 * width),
+            )
+            return {digest for (digest,) in rows} & set(digests)
+        except sqlite3.OperationalError:
+            return set(digests)  # somebody is at work on it: nothing is known to be missing
+        except sqlite3.DatabaseError as error:
+            self._database.begin_anew(error)
+            return set()
+
     def make(self, texts: Mapping[str, str]) -> dict[str, Floats]:
         """Embed texts, by digest, and keep their vectors. Raises `EmbeddingError`; then nothing was kept."""
         if not texts:
