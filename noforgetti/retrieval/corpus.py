@@ -292,7 +292,7 @@ class Corpus:
         return self._order, self._at
 
     def _lacking_of(self, vectors: Vectors) -> Integers:
-        """Indices of the live passages without a stored vector; looked up once for a model and a state of the corpus."""
+        """Indices of the live passages without a stored vector; looked up once for each model and state."""
         self._follow()
         of = (vectors.embedder.name, vectors.embedder.width, self._generation)
         if self._lacking_as_of != of:
@@ -449,9 +449,9 @@ class Corpus:
         limit: int,
         profile: Profile,
     ) -> Found:
-        floor = ranking.floor(candidates, profile)
-        ranked = [int(one) for one in np.argsort(-scored, kind="stable") if scored[one] >= floor]
-        top = ranked[:limit]
+        above = np.flatnonzero(scored >= ranking.floor(candidates, profile))
+        ranked = above[np.argsort(-scored[above], kind="stable")]
+        top = ranked[:limit].tolist()
         rows = self._select("id, key, grp, place, at, digest, text", self._ids[chosen[top]])
         hits = []
         for one in top:
@@ -462,14 +462,10 @@ class Corpus:
             passage = Passage(key, text, digest, group, int(place), at)
             near = None if candidates.cosine is None else float(candidates.cosine[one])
             hits.append(Hit(passage, float(scored[one]), _why(candidates.counts[one], terms, near), near))
-        names: dict[int, None] = {}
-        for one in ranked:
-            number = int(candidates.group[one])
-            if number >= 0:
-                names.setdefault(number, None)
-        of_groups = ranking.groups(scored, candidates.group, profile) if names else {}
-        groups = sorted(((self._group_names[one], of_groups[one]) for one in names), key=lambda pair: -pair[1])
-        return Found(tuple(hits), tuple(groups))
+        numbers = np.unique(candidates.group[ranked])
+        of_groups = ranking.groups(scored, candidates.group, profile)
+        groups = ((self._group_names[one], of_groups[one]) for one in numbers[numbers >= 0].tolist())
+        return Found(tuple(hits), tuple(sorted(groups, key=lambda pair: -pair[1])))
 
 
 def _best(values: Floats, most: int, where: npt.NDArray[np.bool_]) -> Integers:
