@@ -61,11 +61,11 @@ class Embedding:
                     self._embedder = self._made()
                 except EmbeddingError as error:
                     self.failed(error)
-            if self._resting():
-                return None
             with self._lock:
+                if self._resting():
+                    return None
                 self._trouble = None
-            return self._embedder
+                return self._embedder
 
     @property
     def available_now(self) -> bool:

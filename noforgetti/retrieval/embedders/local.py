@@ -50,12 +50,11 @@ class LocalEmbedder:
         verify(folder)
         self._query, self._text = prefixes(model or folder.name)
         try:
-            self._model, self.name = _loaded(folder, model)
+            self._model, self.name, self.width = _loaded(folder, model)
         except EmbeddingError:
             raise
         except Exception as error:  # the runtime has dozens of its own; each means: not usable
             raise broken(folder, f"{type(error).__name__}") from error
-        self.width = int(self._model.embedding_size)
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """One row a text, the model's first 256 to 512 word pieces of it. Raises `EmbeddingError`."""
@@ -84,16 +83,16 @@ class LocalEmbedder:
         return sorted_back
 
 
-def _loaded(folder: Path, model: str) -> tuple[Any, str]:
-    """fastembed's model, and the name that vectors are kept by."""
+def _loaded(folder: Path, model: str) -> tuple[Any, str, int]:
+    """fastembed's model, the name that vectors are kept by, and their width."""
     from fastembed import TextEmbedding
 
     known = {one["model"].lower(): one for one in TextEmbedding.list_supported_models()}
     about = known.get(model.lower())
     if about is not None and (folder / about["model_file"]).is_file():
-        file, registered = about["model_file"], about["model"]
+        file, registered, width = about["model_file"], about["model"], about["dim"]
     else:
-        file, registered = _registered(folder)
+        file, registered, width = _registered(folder)
     loaded = TextEmbedding(
         registered,
         specific_model_path=str(folder),
@@ -102,11 +101,11 @@ def _loaded(folder: Path, model: str) -> tuple[Any, str]:
         providers=["CPUExecutionProvider"],
     )
     title = model.rpartition("/")[2] or folder.name
-    return loaded, f"local/{title}-{_identity(folder / file)}"
+    return loaded, f"local/{title}-{_identity(folder / file)}", width
 
 
-def _registered(folder: Path) -> tuple[str, str]:
-    """Describe a model that fastembed does not know to it; answers the model's file and the name it has there."""
+def _registered(folder: Path) -> tuple[str, str, int]:
+    """Describe a model that fastembed does not know to it; answers the model's file, its name there, and the width."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
@@ -128,7 +127,7 @@ def _registered(folder: Path) -> tuple[str, str]:
             dim=width,
             model_file=file,
         )
-    return file, name
+    return file, name, width
 
 
 def _by_first_token(folder: Path) -> bool:
