@@ -1,15 +1,15 @@
-"""The settings file, checked whole before anything is done with it. Imports pydantic."""
+"""The settings file, checked whole before anything is done with it."""
 
 from __future__ import annotations
 
-import json
+import re
 import tomllib
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
+import msgspec
 
 from noforgetti.service.settings import BadSettings, Settings
 
@@ -37,12 +37,9 @@ def read(path: str) -> Settings:
     unknown = tuple(_unknown(data, Settings, ""))
     data.pop("unknown", None)
     try:
-        # By way of JSON, whose strict rules know that a table is an object and a list may be a tuple.
-        settings = _ADAPTER.validate_json(json.dumps(data, default=str))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise BadSettings(path, f"`{where}` is `{first['input']}`; {first['msg'].lower()}") from error
+        settings = msgspec.convert(data, Settings)
+    except msgspec.ValidationError as error:
+        raise BadSettings(path, _told(str(error), data)) from error
     for name, (least, most) in _BOUNDS.items():
         value = _at(settings, name)
         if not least <= value <= most:
@@ -81,4 +78,25 @@ def _at(settings: Any, name: str) -> int:
     return value
 
 
-_ADAPTER: TypeAdapter[Settings] = TypeAdapter(with_config(ConfigDict(strict=True, extra="ignore"))(Settings))
+def _told(message: str, data: Any) -> str:
+    """The validator's sentence with the key as a user writes it, the value, and the words that it could have been."""
+    expected, _, at = message.partition(" - at `$")
+    names: list[str] = []
+    value, kind = data, cast(Any, Settings)
+    for step in re.findall(r"\.?([^.\[\]`]+)", at.replace("[...]", ".*")):
+        name = _odd(value) if step == "*" else step  # `*`: a key of the user's own
+        value = value[int(name)] if isinstance(value, list) else value[name]
+        kind = get_type_hints(kind).get(name) if is_dataclass(kind) else None
+        names.append(name)
+    words = get_args(kind) if get_origin(kind) is Literal else ()
+    told = (
+        "it must be one of " + ", ".join(f"`{one}`" for one in words) if words else expected[:1].lower() + expected[1:]
+    )
+    return f"`{'.'.join(names)}` is `{value}`; {told}"
+
+
+def _odd(table: dict[str, Any]) -> str:
+    """The key whose value is no list of texts."""
+    return next(
+        key for key, one in table.items() if not isinstance(one, list) or any(not isinstance(part, str) for part in one)
+    )
