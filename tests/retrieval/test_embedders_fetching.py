@@ -63,7 +63,8 @@ def test_a_model_is_brought_whole_checked_and_usable(offered: Hub, models: Path)
     folder = folder_of(models, DEFAULT)
     assert (done.model, done.folder, done.fresh, left(models)) == (DEFAULT, folder, True, [folder.name])
     assert sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*")) == FILES
-    assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o600}
+    assert {path.stat().st_mode & 0o777 for path in (*folder.iterdir(), models / ".lock")} == {0o600}
+    assert {path.stat().st_mode & 0o777 for path in (folder, models, models.parent)} == {0o700}
     assert whole(folder)
     assert LocalEmbedder(folder, DEFAULT).embed(["it works"]).shape == (1, 384)
 

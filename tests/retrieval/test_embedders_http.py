@@ -278,12 +278,13 @@ def test_a_width_that_was_not_asked_for_is_refused(server: Server) -> None:
     )
 
 
-def test_a_width_that_changes_between_two_answers_is_refused(server: Server) -> None:
+def test_a_width_that_changes_is_refused_once_and_then_taken(server: Server) -> None:
     model = compatible(server)
     model.embed(["a"])
     server.width = 9
 
     assert failure(model).cause == "wrong-width"
+    assert (model.embed(["a"]).shape, model.width) == ((1, 9), 9)
 
 
 def test_an_answer_cut_off_in_the_middle_is_no_answer(server: Server) -> None:

@@ -78,7 +78,12 @@ class BedrockEmbedder:
         else:
             chosen = {"dimensions": self.dimensions, "normalize": True} if self.dimensions else {}
             raw = [self._ask({"inputText": text, **chosen}, "embedding") for text in texts]
-        rows = checked(raw, count=len(texts), width=self.width, model=self.model)
+        try:
+            rows = checked(raw, count=len(texts), width=self.width, model=self.model)
+        except EmbeddingError as error:
+            if error.cause == "wrong-width":
+                self.width = self.dimensions  # unless it was asked for, the next answer says what the width is now
+            raise
         self.width = rows.shape[1]
         return rows
 

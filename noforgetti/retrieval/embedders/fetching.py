@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from noforgetti.retrieval.base import EmbeddingError
 from noforgetti.retrieval.embedders import model_folder
+from noforgetti.store import folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,7 +50,7 @@ def fetch(models: Path, model: str, environ: Mapping[str, str], *, stall: float 
     """
     folder = model_folder.folder_of(models, model)
     part = models / f".part-{folder.name}"
-    models.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folders.make(str(models))
     with _alone(models) as lock:
         if _sound(folder):
             return Fetched(model, folder, _size(folder), fresh=False)
@@ -65,7 +66,7 @@ def fetch(models: Path, model: str, environ: Mapping[str, str], *, stall: float 
 @contextmanager
 def _alone(models: Path) -> Iterator[int]:
     """One fetch at a time: two would write into one folder."""
-    with (models / ".lock").open("w") as lock:
+    with open(models / ".lock", "w", opener=folders.private) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

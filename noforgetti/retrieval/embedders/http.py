@@ -103,7 +103,12 @@ class HttpEmbedder:
             body["output_dimension" if self.api is Api.MISTRAL else "dimensions"] = self.dimensions
         path = "/api/embed" if self.api is Api.OLLAMA else "/embeddings"
         answer = self._answer(self._send(path, json.dumps(body).encode()))
-        rows = checked(answer, count=len(texts), width=self.width, model=self.model)
+        try:
+            rows = checked(answer, count=len(texts), width=self.width, model=self.model)
+        except EmbeddingError as error:
+            if error.cause == "wrong-width":
+                self.width = self.dimensions  # unless it was asked for, the next answer says what the width is now
+            raise
         self.width = rows.shape[1]
         return rows
 
