@@ -17,6 +17,9 @@ from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.commit import CommitKind, Message
 from noforgetti.model.entry import BranchName, CommitId, Damaged, Snapshot
 from noforgetti.policy import guards
+from noforgetti.service import signals
+from noforgetti.service.embedding import Embedding
+from noforgetti.service.index_state import index_state
 from noforgetti.service.memory import Draft, Memory
 from noforgetti.service.registry import orphans
 from noforgetti.store import folders
@@ -55,6 +58,7 @@ def examine(memory: Memory) -> list[Finding]:
         found.append(Finding("ok", "no memory yet: the first write makes it"))
     else:
         found += _repository(memory)
+    found += _derived(memory)
     for one in orphans(memory.places, os.path.basename(memory.project.root)):
         hint = f"in the project's new place, `noforgetti doctor --adopt {one.key}` brings it over"
         found.append(Finding("note", f"the memory `{one.name}` has lost its project `{one.root}`", hint))
@@ -84,6 +88,15 @@ def _repository(memory: Memory) -> Iterator[Finding]:
     loose = store.loose_objects()
     if loose > _LOOSE:
         yield Finding("note", f"about {loose:,} loose objects", "pack them with `noforgetti gc`")
+
+
+def _derived(memory: Memory) -> Iterator[Finding]:
+    """What search rests on. Nothing of it can be lost for good, so nothing of it is an error."""
+    view = Embedding(memory.settings.embedding, memory.places, os.environ).view()
+    if view["reason"]:
+        yield Finding("warning", f"search goes by words alone: {view['reason']}", view["hint"])
+    if index_state(memory)["state"] == "damaged":
+        yield Finding("note", "the index of past sessions cannot be read", "the next search begins it anew")
 
 
 def _branch_names(memory: Memory) -> list[str]:
@@ -137,6 +150,9 @@ def _set_aside(memory: Memory, path: str) -> str:
 
 
 def _branch(memory: Memory, name: str) -> Iterator[Finding]:
+    reason = signals.read(memory, name).reason
+    if reason:
+        yield Finding("warning", reason, "the next reinforcement takes them back to their newest readable state")
     try:
         head = memory.store.head(name)
         now = memory.store.snapshot(head)
