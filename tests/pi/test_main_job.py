@@ -104,8 +104,7 @@ def test_what_the_tool_writes_in_one_session_is_in_the_next_sessions_request(lab
         pi.ask("how do releases work?")
 
     request = lab.model.asked("how do releases work?")
-    assert f"- {FACT}" in system_of(request)
-    assert "<project_memory>" in system_of(request)
+    assert f"## Active Lessons\n- [lesson] {FACT}\n</project_memory>" in system_of(request)
     assert texts(lab) == [FACT]
     written = memory(lab, "log")["commits"][0]
     assert (written["kind"], written["author"]) == ("write", "agent")

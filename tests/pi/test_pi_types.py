@@ -42,6 +42,13 @@ def test_the_type_check_complains_of_the_canary_and_of_nothing_of_ours(pi_tools:
 def test_the_shipped_tools_are_complete() -> None:
     tools = json.loads((SOURCE / "tools.json").read_text(encoding="utf-8"))
 
-    assert tools[0]["name"] == "project_memory"
+    assert [tool["name"] for tool in tools] == [
+        "project_memory",
+        "memory_search",
+        "session_search",
+        "memory_lessons",
+        "memory_stats",
+        "memory_reinforce",
+    ]
     assert list(tools[0]["parameters"]["properties"]) == ["action", "content", "oldText", "importance"]
-    assert all({"name", "label", "description", "promptSnippet", "parameters"} <= set(tool) for tool in tools)
+    assert all({"name", "label", "description", "parameters"} <= set(tool) for tool in tools)
