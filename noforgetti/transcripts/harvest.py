@@ -459,18 +459,11 @@ def passages(text: str) -> tuple[str, ...]:
     for kind, unit in _units(text):
         size = sum(map(len, packed[-1]))
         if size and (size >= _BREAKS[kind] or size + len(unit) > MOST):
-            packed.append(_stranded(packed[-1]))
+            packed.append([])
         packed[-1].append(unit)
     if len(packed) > 1:
         _balance(packed[-2], packed[-1])
     return tuple(joined for units in packed if (joined := "".join(units).strip()))
-
-
-def _stranded(units: list[str]) -> list[str]:
-    """A heading at the end belongs to what follows."""
-    if len(units) > 1 and _HEADING.match(units[-1].lstrip()) and sum(map(len, units[:-1])) >= LEAST:
-        return [units.pop()]
-    return []
 
 
 def _balance(before: list[str], last: list[str]) -> None:

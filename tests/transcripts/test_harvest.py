@@ -434,7 +434,7 @@ def test_a_large_file_is_read_in_slices(session: Callable[..., Path]) -> None:
 def test_a_file_that_did_more_than_grow_is_read_anew(
     session: Callable[..., Path], change: Callable[[Path, bytes], Any]
 ) -> None:
-    path = session(HEADER, user("the first question"), user("the second question", "u2"))
+    path = session(HEADER, user("the first question"), user("the second question " * 30, "u2"))
     first = read(str(path), kind="pi")
     change(path, path.read_bytes())
     os.utime(path, ns=(1, first.kept.stamp[3] + 1_000_000))
