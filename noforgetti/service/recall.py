@@ -90,7 +90,7 @@ class Recall:
     # ---- past sessions
 
     def sessions(self, query: str, *, limit: int = 5, current: str = "") -> tuple[FoundSession, ...]:
-        """The past sessions that fit a query, best first. `current`, the one that asks, is left out with its forks."""
+        """The past sessions that fit a query, best first; `current`, the one that asks, and its ancestors not."""
         past = self.past
         found = self._search(self.past_corpus, query, 8 * limit, self._lineage(current))
         answers = []
@@ -151,9 +151,17 @@ class Recall:
         if not self.memory.settings.past_sessions:
             return
         end = time.monotonic() + seconds
-        while self.past.refresh(_SLICE).more and time.monotonic() < end:
+        while self.refresh_past(_SLICE) and time.monotonic() < end:
             pass
         self._embed(self.past_corpus, end - time.monotonic())
+
+    def refresh_past(self, seconds: float) -> bool:
+        """Read what past sessions have gained for so long; True when more is left to read now. What another process is
+        at work on is left to it; an index that cannot be read is begun anew."""
+        done = self.past.refresh(seconds)
+        if done.trouble:
+            return self.past_corpus.mend()
+        return done.more
 
     def _embed(self, corpus: Corpus, seconds: float) -> None:
         end = time.monotonic() + seconds

@@ -182,7 +182,7 @@ class Recalling:
             self._stop.wait(_BREATH)
         if not self._memory.settings.past_sessions:
             return
-        while recall.past.refresh(_SLICE).more and not self._stop.is_set():
+        while recall.refresh_past(_SLICE) and not self._stop.is_set():
             self._stop.wait(_BREATH)
         while vectors is not None and recall.past_corpus.embed(vectors, BATCH) and not self._stop.is_set():
             self._stop.wait(_BREATH)
