@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MEMORIES, SESSIONS = "contextual_memories", "past_sessions"
 LIMIT = 8_000  # code points of the whole message (the cap of pi-memory's block)
 _SIBLINGS_NEAR, _SIBLINGS = 20, 5  # keyed facts beside a hit by meaning, and beside one by words (pi-memory)
-_PIECE = 600  # code points of one piece of a past session
+_PIECE = 400  # code points of one piece of a past session: a paragraph
 
 
 def message(lines: Sequence[str], sessions: Sequence[FoundSession], class_: QueryClass, *, room: int = LIMIT) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from noforgetti.retrieval.base import FoundEntry, FoundSession
+    from noforgetti.retrieval.corpus import Corpus
     from noforgetti.service.embedding import Embedding
     from noforgetti.service.memory import Memory
     from noforgetti.service.recall import Recall
@@ -83,6 +84,8 @@ class Recalling:
     def ask(self, question: Question, patience: float) -> Recalled:
         """The answer to a question, or as much of it as is there after `patience` seconds."""
         start = time.monotonic()
+        if patience <= 0:
+            return Recalled(left_out=("memories", "past sessions"))
         asked = _Asked(question, start + (patience if self._answered else max(patience, FIRST)))
         self._start()
         self._asked.put(asked)
@@ -175,16 +178,20 @@ class Recalling:
         recall.memory.close()
 
     def _refresh(self, recall: Recall, branch: str) -> None:
-        from noforgetti.service.recall import BATCH
-
-        vectors = recall.vectors  # loads the model
-        while vectors is not None and recall.corpus(branch).embed(vectors, BATCH) and not self._stop.is_set():
-            self._stop.wait(_BREATH)
+        if len(corpus := recall.corpus(branch)):
+            self._embed(recall, corpus)  # loads the model, which the next prompt will ask
         if not self._memory.settings.past_sessions:
             return
         while recall.refresh_past(_SLICE) and not self._stop.is_set():
             self._stop.wait(_BREATH)
-        while vectors is not None and recall.past_corpus.embed(vectors, BATCH) and not self._stop.is_set():
+        if len(recall.past_corpus):
+            self._embed(recall, recall.past_corpus)
+
+    def _embed(self, recall: Recall, corpus: Corpus) -> None:
+        from noforgetti.service.recall import BATCH
+
+        vectors = recall.vectors
+        while vectors is not None and corpus.embed(vectors, BATCH) and not self._stop.is_set():
             self._stop.wait(_BREATH)
 
     def _recall(self) -> Recall:
