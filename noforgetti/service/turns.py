@@ -63,7 +63,7 @@ class Sections:
 
     def __init__(self, memory: Memory, *, tokens: int = reports.BUDGET) -> None:
         self._memory = memory
-        self._known: dict[tuple[CommitId, str, QueryClass], Told] = {}
+        self._known: dict[tuple[CommitId, str, QueryClass, int], Told] = {}
         self.tokens = tokens
 
     def of(self, branch: str, class_: QueryClass = QueryClass.GENERAL) -> Told:
@@ -71,14 +71,15 @@ class Sections:
         head = self._memory.head(branch)
         if head is None:
             return Told()
-        known = self._known.get((head, branch, class_))
+        key = (head, branch, class_, self.tokens)
+        known = self._known.get(key)
         if known is None:
             now = self._memory.snapshot(branch)
             known = self._told(branch, now, class_)
             if now.commit == head and not now.damaged:
                 if len(self._known) >= _KEPT:
                     self._known.pop(next(iter(self._known)))
-                self._known[head, branch, class_] = known
+                self._known[key] = known
         return known
 
     def _told(self, branch: str, now: Snapshot, class_: QueryClass) -> Told:
