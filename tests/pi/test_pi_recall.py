@@ -203,6 +203,23 @@ def test_the_current_session_is_never_found(lab: Lab) -> None:
     assert len(memory(lab, "sessions", "nested comments parser")["hits"]) == 1
 
 
+@pytest.mark.parametrize("way", ["clone", "fork"])
+def test_a_fork_does_not_find_the_session_it_came_from(lab: Lab, way: str) -> None:
+    settings(lab, "review.enabled = false")
+    with lab.rpc() as pi:
+        pi.ask("hello there")
+        pi.ask("the parser chokes on nested comments")
+        points = [one["entryId"] for one in pi.call("get_fork_messages")["messages"]]
+        memory(lab, "sessions", "parser")
+        pi.call(way, **({"entryId": points[1]} if way == "fork" else {}))
+        pi.ask("the parser and nested comments")
+        memory(lab, "sessions", "parser")
+        pi.ask("the parser and nested comments, again")
+
+    assert "past_sessions" not in json.dumps(lab.model.requests)
+    assert len(lab.sessions()) == 2
+
+
 @pytest.mark.parametrize("mark", ["PI_SUBAGENT_CHILD", "PI_SUBAGENT_RUN_ID", "PI_SUBAGENT_CHILD_AGENT"])
 def test_a_sub_agent_is_given_nothing_and_has_none_of_the_tools(lab: Lab, mark: str) -> None:
     settings(lab)
