@@ -2,9 +2,9 @@
 
 A term holds only characters that SQLite's `unicode61` tokenizer keeps together, so that FTS5 sees exactly the terms
 made here: whatever else is in a term is written out (`C++` is `cplusplus`). English words lose their endings, stop
-words are left out. Scripts without spaces become pairs of characters, also where they are glued to Latin ones (`查询nginx`).
-An identifier is one term without its separators (`--dry-run`, `dryRun` and `dry_run` are all `dryrun`) and, beside it,
-each of its parts. Text and query pass through the same steps, so they meet.
+words are left out. Scripts without spaces become pairs of characters, also where they are glued to Latin ones
+(`查询nginx`). An identifier is one term without its separators (`--dry-run`, `dryRun` and `dry_run` are all `dryrun`)
+and, beside it, each of its parts. Text and query pass through the same steps, so they meet.
 """
 
 from __future__ import annotations
@@ -45,52 +45,75 @@ _MARKS = "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06e
 _LETTER = rf"(?:[^\W_{_UNSPACED}]|[{_MARKS}])"
 _PIECE = re.compile(
     rf"[{_UNSPACED}]+"
-    rf"|(?:(?<![\w.])\.(?=[a-zA-Z]))?{_LETTER}+(?:\+\+|\#(?!\w)|(?:['’]|[_\-./\\:@]{{1,3}}){_LETTER}+)*"
+    rf"|(?:(?<![\w.])\.(?=[a-zA-Z]))?{_LETTER}+(?:\+\+|\#(?!\w)|(?:['’]|[_\-./\\@]{{1,3}}|::){_LETTER}+)*"
 )
 _SEPARATORS = re.compile(r"[_\-./\\:@'’]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]{2})")
 _POSSESSIVE = re.compile(r"['’](?:s|d|m|t|ll|re|ve)\b|n['’]t\b", re.IGNORECASE)
 _NUMBER_POINT = re.compile(r"(?<=\d)[.:](?=\d)")
 _VERSION = re.compile(r"^v(?=\d)", re.IGNORECASE)
+_DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 _UNSPACED_ONE = re.compile(f"[{_UNSPACED}]")
 
 
 @dataclass(frozen=True, slots=True)
 class QueryTerm:
-    """One term that a query looks for: `shown` is the word as it was written, `weight` its share (1 is a word)."""
+    """One term that a query looks for. `shown` is the word as it was written. `weight`: a word counts 1; of an
+    identifier the whole counts a half, and its parts share the other half. `pair` says that it is a piece of a script
+    without spaces."""
 
     term: str
     shown: str
     weight: float = 1.0
+    pair: bool = False
 
 
 def terms(text: str) -> list[str]:
     """The terms of a text in their order, with repeats; stop words are left out."""
-    return [term for term, _, empty in _terms(text) if not empty]
+    return [one.term for one, empty in _terms(text) if not empty]
 
 
 def query(text: str) -> list[QueryTerm]:
     """The distinct terms a query looks for, at most 64, from its first 4,000 code points. Stop words count only where
     there is nothing else. Never raises; a text without letters and digits has no terms."""
     found = list(_terms(text[:_READ]))
-    kept = [one for one in found if not one[2]] or found
+    kept = [one for one, empty in found if not empty] or [one for one, _ in found]
     distinct: dict[str, QueryTerm] = {}
-    for term, shown, _ in kept:
-        distinct.setdefault(term, QueryTerm(term, shown))
+    for one in kept:
+        known = distinct.get(one.term)
+        if known is None or known.weight < one.weight:
+            distinct[one.term] = one
     if len(distinct) <= _TERMS:
         return list(distinct.values())
     longest = set(sorted(distinct, key=len, reverse=True)[:_TERMS])  # long words say more than short ones
     return [one for one in distinct.values() if one.term in longest]
 
 
-def _terms(text: str) -> Iterator[tuple[str, str, bool]]:
-    """Each term, the word as it was written, and whether it is a stop word."""
+def dated(at: str) -> list[str]:
+    """The terms of a day, year, month and day of the month, as people write them: of an RFC 3339 time, else none."""
+    day = _DAY.match(at)
+    if day is None or not 1 <= int(day[2]) <= len(_MONTHS):
+        return []
+    return terms(f"{int(day[3])} {_MONTHS[int(day[2]) - 1]} {day[1]}")
+
+
+def asks(text: str) -> bool:
+    """Does a text hold a question?"""
+    return "?" in text or "？" in text
+
+
+def _terms(text: str) -> Iterator[tuple[QueryTerm, bool]]:
+    """Each term, and whether it is a stop word."""
     for piece in _PIECE.finditer(unicodedata.normalize("NFKC", text)):
         shown = piece.group()
         if _UNSPACED_ONE.match(shown):
-            yield from ((_safe(pair), pair, False) for pair in _pairs(shown))
+            yield from ((QueryTerm(_safe(pair), pair, pair=True), False) for pair in _pairs(shown))
         else:
-            yield from ((term, shown, empty) for term, empty in _word(shown))
+            yield from _word(shown)
 
 
 def _pairs(run: str) -> list[str]:
@@ -98,17 +121,17 @@ def _pairs(run: str) -> list[str]:
 
 
 @lru_cache(maxsize=20_000)
-def _word(shown: str) -> tuple[tuple[str, bool], ...]:
+def _word(shown: str) -> tuple[tuple[QueryTerm, bool], ...]:
     """The terms of one word or identifier, the whole before its parts, each with whether it is a stop word."""
     plain = _POSSESSIVE.sub("", shown)
     plain = _NUMBER_POINT.sub("p", _VERSION.sub("", plain, count=1))
     dotted = "dot" if plain.startswith(".") else ""
     parts = [part for one in _SEPARATORS.split(plain) for part in _CAMEL.split(one) if part]
     whole = dotted + "".join(parts)
-    found = [whole] if 0 < len(whole) <= _WHOLE else []
-    if dotted or len(parts) > 1:
-        found += [part for part in parts if len(part) > 1]
-    return tuple((_term(one), one.casefold() in STOP_WORDS) for one in found)
+    several = [part for part in parts if len(part) > 1] if dotted or len(parts) > 1 else []
+    found = [(whole, 0.5 if several else 1.0)] if 0 < len(whole) <= _WHOLE else []
+    found += [(part, 0.5 / len(several)) for part in several]
+    return tuple((QueryTerm(_term(one), shown, weight), one.casefold() in STOP_WORDS) for one, weight in found)
 
 
 def _term(word: str) -> str:

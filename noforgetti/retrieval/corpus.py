@@ -36,14 +36,15 @@ if TYPE_CHECKING:
 
 _SCHEMA = """
 create table passage(id integer primary key autoincrement, key text not null unique, grp text not null,
-    place integer not null, at text not null, digest text not null, text text not null, terms text not null);
+    place integer not null, at text not null, digest text not null, text text not null, terms text not null,
+    asks integer not null);
 create index passage_group on passage(grp);
 create table dropped(id integer primary key);
 create table meta(key text primary key, value text not null);
 create virtual table search using fts5(terms, content='passage', content_rowid='id', detail=none, columnsize=0,
     tokenize="unicode61 remove_diacritics 0")
 """
-_VERSION = 1
+_VERSION = 2  # 2: days and questions
 _WORDS = 300  # passages of the first step's best by words that the second step judges
 _MEANING = 150  # and by meaning
 _AROUND = 2  # neighbours on each side of each of them
@@ -74,6 +75,7 @@ class Corpus:
         self._ids: Integers = np.empty(0, dtype=np.int64)
         self._lengths: Floats = np.empty(0, dtype=np.float32)
         self._live: npt.NDArray[np.bool_] = np.empty(0, dtype=bool)
+        self._asks: npt.NDArray[np.bool_] = np.empty(0, dtype=bool)
         self._places: Integers = np.empty(0, dtype=np.int64)
         self._groups: Integers = np.empty(0, dtype=np.int64)
         self._group_names: list[str] = []
@@ -190,6 +192,20 @@ class Corpus:
             self._clear()
             return Found()
 
+    def mend(self) -> bool:
+        """Begin the database anew if it cannot be read. True when it was."""
+        try:
+            found = self._database.db.execute("pragma quick_check(1)").fetchone()
+        except sqlite3.OperationalError:
+            return False
+        except sqlite3.DatabaseError as error:
+            found = (str(error),)
+        if found == ("ok",):
+            return False
+        self._database.begin_anew(sqlite3.DatabaseError(found[0]))
+        self._clear()
+        return True
+
     def embed(self, vectors: Vectors, most: int) -> int:
         """Make missing vectors, `most` at a time; answers how many are still missing. Raises `EmbeddingError`."""
         lacking = self._lacking_of(vectors)
@@ -213,10 +229,20 @@ class Corpus:
             return 0
         if row is not None:
             self._drop("key = ?", passage.key)
-        terms = " ".join(analysis.terms(passage.text))
+        day = analysis.dated(passage.at) if passage.group else []  # what was said on a day is asked for by it
+        terms = " ".join(analysis.terms(passage.text) + day)
         made = db.execute(
-            "insert into passage(key, grp, place, at, digest, text, terms) values (?, ?, ?, ?, ?, ?, ?)",
-            (passage.key, passage.group, passage.place, passage.at, passage.digest, passage.text, terms),
+            "insert into passage(key, grp, place, at, digest, text, terms, asks) values (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                passage.key,
+                passage.group,
+                passage.place,
+                passage.at,
+                passage.digest,
+                passage.text,
+                terms,
+                analysis.asks(passage.text),
+            ),
         )
         db.execute("insert into search(rowid, terms) values (?, ?)", (made.lastrowid, terms))
         return 1
@@ -257,12 +283,12 @@ class Corpus:
             self._epoch = epoch
         last = int(self._ids[-1]) if len(self._ids) else 0
         rows = self._database.db.execute(
-            "select id, grp, place, digest, length(terms) - length(replace(terms, ' ', '')) + (terms != '') "
+            "select id, grp, place, digest, length(terms) - length(replace(terms, ' ', '')) + (terms != ''), asks "
             "from passage where id > ? order by id",
             (last,),
         ).fetchall()
         if rows:
-            for _, name, _, digest, _ in rows:
+            for _, name, _, digest, _, _ in rows:
                 if name not in self._group_numbers:
                     self._group_numbers[name] = len(self._group_names)
                     self._group_names.append(name)
@@ -272,6 +298,7 @@ class Corpus:
             self._groups = np.append(self._groups, np.array(groups, dtype=np.int64))
             self._places = np.append(self._places, np.array([row[2] for row in rows], dtype=np.int64))
             self._lengths = np.append(self._lengths, np.array([row[4] for row in rows], dtype=np.float32))
+            self._asks = np.append(self._asks, np.array([row[5] for row in rows], dtype=bool))
             self._live = np.append(self._live, np.ones(len(rows), dtype=bool))
         gone = np.array([one for (one,) in self._database.db.execute("select id from dropped")], dtype=np.int64)
         if len(gone):
@@ -339,7 +366,8 @@ class Corpus:
         candidates = self._judged(chosen, terms, holders, cosine)
         weights = np.array([term.weight for term in terms], dtype=np.float32)
         scored = ranking.scores(candidates, weights, profile)
-        return self._found(chosen, scored, candidates, terms, limit, profile)
+        floor = ranking.floor(candidates, weights, scored, profile)
+        return self._found(chosen, scored, candidates, terms, limit, floor)
 
     def _allowed(self, skip: Collection[str]) -> npt.NDArray[np.bool_]:
         left_out = [self._group_numbers[name] for name in skip if name in self._group_numbers]
@@ -412,9 +440,9 @@ class Corpus:
     def _judged(
         self, chosen: Integers, terms: list[QueryTerm], holders: list[Integers], cosine: Floats | None
     ) -> ranking.Candidates:
-        counts = self._counts(chosen, terms, holders)
+        pairs = sum(term.weight for term in terms if term.pair) / sum(term.weight for term in terms)
         return ranking.Candidates(
-            counts=counts,
+            counts=self._counts(chosen, terms, holders),
             lengths=self._lengths[chosen],
             frequency=np.array([len(one) for one in holders], dtype=np.float32),
             total=int(self._live.sum()),
@@ -422,6 +450,9 @@ class Corpus:
             cosine=None if cosine is None else cosine[chosen],
             group=self._groups[chosen],
             place=self._places[chosen],
+            asks=self._asks[chosen],
+            unrelated=0.0 if cosine is None else ranking.unrelated(cosine[self._live]),
+            pairs=pairs,
         )
 
     def _counts(self, chosen: Integers, terms: list[QueryTerm], holders: list[Integers]) -> Floats:
@@ -447,9 +478,9 @@ class Corpus:
         candidates: ranking.Candidates,
         terms: list[QueryTerm],
         limit: int,
-        profile: Profile,
+        floor: float,
     ) -> Found:
-        above = np.flatnonzero(scored >= ranking.floor(candidates, profile))
+        above = np.flatnonzero(scored >= floor)
         ranked = above[np.argsort(-scored[above], kind="stable")]
         top = ranked[:limit].tolist()
         rows = self._select("id, key, grp, place, at, digest, text", self._ids[chosen[top]])
@@ -463,7 +494,7 @@ class Corpus:
             near = None if candidates.cosine is None else float(candidates.cosine[one])
             hits.append(Hit(passage, float(scored[one]), _why(candidates.counts[one], terms, near), near))
         numbers = np.unique(candidates.group[ranked])
-        of_groups = ranking.groups(scored, candidates.group, profile)
+        of_groups = ranking.groups(scored, candidates.group)
         groups = ((self._group_names[one], of_groups[one]) for one in numbers[numbers >= 0].tolist())
         return Found(tuple(hits), tuple(sorted(groups, key=lambda pair: -pair[1])))
 
