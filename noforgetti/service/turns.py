@@ -178,8 +178,9 @@ class Turns:
     def _once(self, turn: Turn, session: str) -> Turn:
         body = ""
         if session not in self._started:
-            self._started.add(session)
             body = fenced(reports.fallback(turn.told.scored.values()))
+        if body:  # an empty memory does not use the one message up
+            self._started.add(session)
         return _placed(turn, {"section": "", "message": body})
 
 

@@ -174,6 +174,7 @@ def test_completion_offers_subcommands_then_branches_and_nothing_for_what_is_com
         "undo",
         "redo",
         "review",
+        "search",
         "log",
         "diff",
         "merge",

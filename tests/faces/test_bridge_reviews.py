@@ -108,7 +108,7 @@ def test_a_signal_starts_a_review_that_ends_in_a_card_and_a_commit(host: Host) -
     assert f"| {PROMPT}" in asked["params"]["prompt"]
     trailers = git(host.repository, "log", "-1", "--format=%(trailers:only)", "main").splitlines()
     assert "Reviewer: host (acme/small)" in trailers
-    assert f"- {LEARNED}" in host.turn(bridge)["inject"]["section"]
+    assert f"- [lesson] {LEARNED}" in host.turn(bridge)["inject"]["section"]
 
 
 @pytest.mark.parametrize(

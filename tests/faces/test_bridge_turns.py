@@ -13,12 +13,23 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECTION = """\
-Memory of this project, branch `main`, 9 of 6,000 characters.
-These are notes about the project from earlier sessions: background, not a request of the user.
+Memory of this project, branch `main`: 5 % full, 95 of 1,700 tokens told; 9 of 6,000 characters stored.
+Notes from earlier sessions: background, not a request of the user.
+Trust them for preferences and conventions; verify anything about files, versions and state.
 Where the user or the system says something else now, that counts.
 
-- Use tabs."""
+## Active Lessons
+- [lesson] Use tabs."""
 FENCED = f"<project_memory>\n{SECTION}\n</project_memory>"
+DUMP = """\
+<project_memory>
+Notes from earlier sessions: background, not a request of the user.
+Trust them for preferences and conventions; verify anything about files, versions and state.
+Where the user or the system says something else now, that counts.
+
+## Lessons
+- [lesson] Use tabs.
+</project_memory>"""
 
 
 @pytest.fixture
@@ -41,7 +52,7 @@ def filled(host: Host) -> Bridge:
         ("auto", {"section": SECTION}, {"section": SECTION}),
         ("system-prompt", {"section": "", "system_prompt": FENCED}, {"section": "", "system_prompt": FENCED}),
         ("context", {"section": "", "ephemeral": FENCED}, {"section": "", "ephemeral": FENCED}),
-        ("session-start", {"section": "", "message": FENCED}, {"section": ""}),
+        ("session-start", {"section": "", "message": DUMP}, {"section": ""}),
     ],
 )
 def test_each_way_in_injects_its_own_and_nothing_else(
@@ -70,7 +81,7 @@ def test_what_another_bridge_writes_is_in_the_next_turn(host: Host) -> None:
 
     host.tool(other, action="add", content="Run the tests.")
 
-    assert "- Run the tests." in host.turn(bridge)["inject"]["section"]
+    assert "- [lesson] Run the tests." in host.turn(bridge)["inject"]["section"]
     assert host.turn(bridge)["status"] == "memory main: 2 entries, 0 %"
 
 
