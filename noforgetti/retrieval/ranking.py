@@ -53,7 +53,7 @@ SESSIONS = Profile(
     tail=0.3,
     around=(0.8, 0.5),
     own=0.15,
-    session=0.2,
+    session=0.25,
     asks=0.15,
     answers=0.1,
     longer=0.1,
@@ -64,6 +64,7 @@ ENTRIES = Profile(meaning=0.75, floor=0.14, floor_words=0.02, unknown=0.05, tail
 
 _FEW = 3  # passages
 _MOST = 0.9  # so that a corpus of equal texts divides by no zero
+KIND = 0.15  # added to the score of which the kind of a passage takes its share: it counts for weak ones too
 PAIRS = 0.5  # the share of meaning is this much smaller for a query in a script without spaces: models know those less
 
 
@@ -92,7 +93,7 @@ def scores(candidates: Candidates, weights: Floats, profile: Profile) -> Floats:
         meaning = np.float32(profile.meaning * (1 - PAIRS * candidates.pairs))
         near = (candidates.cosine - candidates.unrelated) / (1 - candidates.unrelated)
         score = (1 - meaning) * score + meaning * np.nan_to_num(near).astype(np.float32)
-    shaped = score * _shape(candidates, profile)
+    shaped = score + (np.maximum(score, 0) + KIND) * _kind(candidates, profile)
     if profile.session:
         shaped = (shaped + profile.session * _best_of_group(score, candidates.group)) / (1 + profile.session)
     return shaped.astype(np.float32)
@@ -144,12 +145,13 @@ def _rare(candidates: Candidates, weights: Floats) -> Floats:
     return np.log1p((candidates.total - candidates.frequency + 0.5) / (candidates.frequency + 0.5)) * weights
 
 
-def _shape(candidates: Candidates, profile: Profile) -> Floats:
-    """What kind of passage it is, as a factor: one that asks seldom answers, the next one often does."""
+def _kind(candidates: Candidates, profile: Profile) -> Floats:
+    """What the kind of a passage speaks for or against it, as a share of its score: one that asks seldom answers, the
+    next one often does."""
     asks: Floats = candidates.asks.astype(np.float32)
     answers = _shifted(asks, candidates, 1, before=True) * (1 - asks)
     longer = np.log((candidates.lengths + 1) / (candidates.average + 1)).clip(-1, 1)
-    found: Floats = 1 - profile.asks * asks + profile.answers * answers + profile.longer * longer
+    found: Floats = profile.answers * answers - profile.asks * asks + profile.longer * longer
     return found
 
 
