@@ -79,7 +79,7 @@ def search_line(search: Document) -> str:
     if search["mode"] == "hybrid":
         return f"hybrid (words and meaning, {search['model']})"
     reason = f": {search['reason']}" if search["reason"] else ""
-    return f"words alone{reason}" + (f" {search['hint']}" if search["hint"] else "")
+    return f"words alone{reason}" + (f" Fix: {search['hint']}." if search["hint"] else "")
 
 
 def _degraded(doc: Document, style: Style) -> list[str]:
