@@ -78,8 +78,10 @@ def search_line(search: Document) -> str:
     """How the search works now, in one line."""
     if search["mode"] == "hybrid":
         return f"hybrid (words and meaning, {search['model']})"
-    reason = f": {search['reason']}" if search["reason"] else ""
-    return f"words alone{reason}" + (f" Fix: {search['hint']}." if search["hint"] else "")
+    reason, hint = search["reason"], search["hint"]
+    if not reason:
+        return f"words alone ({hint})" if hint else "words alone"
+    return f"words alone: {reason} Fix: {hint}." if hint else f"words alone: {reason}"
 
 
 def _degraded(doc: Document, style: Style) -> list[str]:
@@ -111,7 +113,8 @@ def why(doc: Document, style: Style = PLAIN) -> str:
     lines = [f"class {doc['class']}{idle}; {doc['tokens']:,} of {doc['budget']:,} tokens"]
     for one in doc["entries"]:
         sign = style("32", "+") if one["told"] else style("31", "-")
-        lines.append(f"{sign} {one['id']} {style.dim(one['section'])} {one['why']}")
+        section = f"{style.dim(one['section'])} " if one["section"] else ""
+        lines.append(f"{sign} {one['id']} {section}{one['why']}")
     for head, found in (("fits the prompt", doc["memories"]), ("past session", doc["sessions"])):
         lines += [f"{style.bold(head)} {one['id']} {one['score']:.2f} ({one['why']})" for one in found]
     lines += [f"{style('33', 'left out')} {one}: not ready in time" for one in doc["left_out"]]
