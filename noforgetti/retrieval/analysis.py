@@ -32,7 +32,12 @@ _STOP_WORDS = """
     same shan she should shouldn so some such t than that the their theirs them themselves then there these they this
     those through to too under until up us ve very was wasn we were weren what when where which while who whom why will
     with won would wouldn you your yours yourself yourselves
+    aber auch auf aus bei bis das dass dem den der des durch ein eine einem einen einer es für ich im ist mit nach nicht
+    oder sich sie sind um und uns vom von wenn wie wir wird zu zum zur über
+    au aux avec ce cette dans des du elle est et il je la le les leur mais ne nous ou où pas que qui sont sur une
+    como del el en es esta este las los más no para pero por que se sobre su un una y
 """
+# Of German, French and Spanish only words that mean nothing in English.
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 # Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han (with its extensions), Hangul.

@@ -37,7 +37,6 @@ class Profile:
     k1: float = 0.9  # how soon repeats of a word stop to count
     b: float = 0.4  # how much long passages are held back, 0 to 1
     around: tuple[float, ...] = ()  # what a word counts that is said one, two, … passages away in the same session
-    own: float = 0.0  # share of the words that the passage says itself
     session: float = 0.0  # of the best score in the same session, added to each of its passages
     asks: float = 0.0  # what a passage that asks loses
     answers: float = 0.0  # what one that follows a question gains
@@ -51,8 +50,8 @@ SESSIONS = Profile(
     floor_words=0.1,
     unknown=0.2,
     tail=0.3,
-    around=(0.8, 0.5),
-    own=0.15,
+    b=0.6,
+    around=(0.85, 0.6),
     session=0.25,
     asks=0.15,
     answers=0.1,
@@ -134,9 +133,7 @@ def _words(candidates: Candidates, weights: Floats, profile: Profile) -> Floats:
     for distance, share in enumerate(profile.around, 1):
         for before in (True, False):
             reached = np.maximum(reached, share * _shifted(said, candidates, distance, before=before))
-    found: Floats = ((profile.own * said + (1 - profile.own) * reached) @ rare / max(float(rare.sum()), 1e-9)).astype(
-        np.float32
-    )
+    found: Floats = (reached @ rare / max(float(rare.sum()), 1e-9)).astype(np.float32)
     return found
 
 
