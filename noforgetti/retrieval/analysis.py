@@ -136,7 +136,8 @@ def _word(shown: str) -> tuple[tuple[QueryTerm, bool], ...]:
     several = [part for part in parts if len(part) > 1] if dotted or len(parts) > 1 else []
     found = [(whole, 0.5 if several else 1.0)] if 0 < len(whole) <= _WHOLE else []
     found += [(part, 0.5 / len(several)) for part in several]
-    return tuple((QueryTerm(_term(one), shown, weight), one.casefold() in STOP_WORDS) for one, weight in found)
+    made = ((QueryTerm(_term(one), shown, weight), one.casefold() in STOP_WORDS) for one, weight in found)
+    return tuple(one for one in made if one[0].term)  # accents alone are none
 
 
 def _term(word: str) -> str:
