@@ -8,6 +8,7 @@ host. The key is handed in, sent in one header, and never part of an error; of a
 from __future__ import annotations
 
 import http.client
+import io
 import json
 import time
 import urllib.error
@@ -22,6 +23,7 @@ from noforgetti.retrieval.embedders.prefixes import prefixes
 from noforgetti.retrieval.embedders.rows import checked, of_content
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Mapping, Sequence
 
     from noforgetti.retrieval.base import Floats
@@ -133,10 +135,9 @@ class HttpEmbedder:
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler(dict(self.proxies)), _Plain(), _Encrypted(), _NoRedirect()
         )
-        end = time.monotonic() + self.timeout
         try:
             with opener.open(request, timeout=self.timeout) as response:
-                return _read(response, end)
+                return _read(response)
         except urllib.error.HTTPError as error:
             error.close()
             raise self._refused(error.code) from None
@@ -190,8 +191,8 @@ class HttpEmbedder:
         return f"`{self.api}` at `{self.url}`"
 
 
-def _read(response: Any, end: float) -> bytes:
-    """The body, unless it is too long or comes too slowly."""
+def _read(response: Any) -> bytes:
+    """The body, unless it is too long."""
     pieces: list[bytes] = []
     size = 0
     while piece := response.read1(_PIECE):
@@ -199,8 +200,6 @@ def _read(response: Any, end: float) -> bytes:
         size += len(piece)
         if size > _LONGEST:
             raise ValueError("its answer is too long")
-        if time.monotonic() > end:
-            raise TimeoutError
     if response.length:
         raise ValueError("its answer ends too early")
     return b"".join(pieces)
@@ -220,7 +219,40 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         """Follow nothing: the status becomes an error."""
 
 
+class _Timed(io.RawIOBase):
+    """What a server sends, head and body, as long as its time is not over: a socket's own timeout begins anew with
+    every byte, so a server that sends one a second would never be given up."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock, self._end = sock, time.monotonic() + (sock.gettimeout() or 0.0)
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Some bytes. Raises `TimeoutError`."""
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left)
+        return self._sock.recv_into(buffer)
+
+
+class _Response(http.client.HTTPResponse):
+    def __init__(self, sock: socket.socket, *args: Any, **more: Any) -> None:
+        super().__init__(sock, *args, **more)
+        self._plain = self.fp  # closed with the answer, and the socket with it
+        self.fp = io.BufferedReader(_Timed(sock))
+
+    def _close_conn(self) -> None:
+        super()._close_conn()  # type: ignore[misc]
+        self._plain.close()
+
+
 class _Connection(http.client.HTTPConnection):
+    response_class = _Response
+
     def connect(self) -> None:
         """Reach the server within two seconds, then give it the whole time."""
         whole, self.timeout = self.timeout, CONNECT
@@ -229,6 +261,8 @@ class _Connection(http.client.HTTPConnection):
 
 
 class _EncryptedConnection(http.client.HTTPSConnection):
+    response_class = _Response
+
     def connect(self) -> None:
         """As above, with the handshake."""
         whole, self.timeout = self.timeout, CONNECT
