@@ -16,6 +16,7 @@ from noforgetti.store import folders
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_PAUSE = 16  # looks: a search or a refresh takes one to three
 _BUSY = 0.25  # seconds: a search never waits for somebody else's indexing, which tries again later anyway
 
 
@@ -27,14 +28,25 @@ class Database:
         self._schema, self._version = schema, version
         self._depth = 0
         self._file: tuple[int, int] | None = None
-        self.db = self._open()
+        self._in_memory = path is None
+        self._looks = 0  # since it had to be kept in memory
+        self.db = self._open() or self._connect(":memory:")
 
     def renewed(self) -> bool:
-        """Look whether the file is still the one that was opened; open it anew if not. True when it was."""
-        if self.path is None or self._file == _identity(self.path) or self._depth:
+        """Look whether the file is still the one that was opened; open it anew if not. True when it was.
+
+        One that could not be used is tried again now and then: it may only have been busy, or the disk full."""
+        if self.path is None or self._depth:
             return False
+        self._looks += self._in_memory
+        if self._file == _identity(self.path) and (not self._in_memory or self._looks % _PAUSE):
+            return False
+        before, self.trouble = (self.trouble if self._in_memory else ""), ""
+        db = self._open()
+        if db is None and before:
+            return False  # what is in memory stays
         self.close()
-        self.db = self._open()
+        self.db = db or self._connect(":memory:")
         return True
 
     def begin_anew(self, error: Exception) -> None:
@@ -44,7 +56,7 @@ class Database:
         if self.path is not None:
             _remove(self.path)
         self._depth = 0
-        self.db = self._open()
+        self.db = self._open() or self._connect(":memory:")
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -71,9 +83,10 @@ class Database:
         with suppress(sqlite3.Error):
             self.db.close()
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection | None:
+        """The file, opened; None when it has to be kept in memory."""
         if self.path is None:
-            return self._connect(":memory:")
+            return None
         try:
             folders.make(os.path.dirname(self.path))
             try:
@@ -87,8 +100,9 @@ class Database:
             self._file = _identity(self.path)
         except (OSError, sqlite3.Error) as error:
             self.trouble = f"`{self.path}` cannot be used ({error}); it is kept in memory for now"
-            self._file = _identity(self.path)
-            return self._connect(":memory:")
+            self._file, self._in_memory = _identity(self.path), True
+            return None
+        self._in_memory = False
         return db
 
     def _connect(self, path: str) -> sqlite3.Connection:

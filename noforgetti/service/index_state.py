@@ -19,7 +19,8 @@ def file_of(memory: Memory, name: str) -> str:
 
 
 def index_state(memory: Memory) -> dict[str, Any]:
-    """`state` is `ready`, `absent` (made at the next search) or `damaged` (begun anew then). Entries are indexed by
+    """`state` is `ready`, `absent` (made at the next search), `damaged` (begun anew then) or `busy` (nobody can tell
+    now: another process is at work, or the disk is full or closed to us). Entries are indexed by
     each process for itself, so nothing about them can be stale."""
     path = file_of(memory, SESSIONS)
     found: dict[str, Any] = {"state": "absent", "sessions": 0, "passages": 0, "bytes": 0}
@@ -28,7 +29,9 @@ def index_state(memory: Memory) -> dict[str, Any]:
     try:
         found["bytes"] = sum(os.path.getsize(path + tail) for tail in ("", "-wal") if os.path.exists(path + tail))
         counts = _one(path, "select count(distinct grp), count(*) from passage")
-    except (OSError, sqlite3.Error):
+    except (OSError, sqlite3.OperationalError) as error:
+        return found | {"state": "absent" if "no such table" in str(error) else "busy"}
+    except sqlite3.Error:
         return found | {"state": "damaged"}
     return found | {"state": "ready", "sessions": counts[0], "passages": counts[1]}
 

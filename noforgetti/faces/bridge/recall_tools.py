@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from noforgetti.faces import found as text
@@ -57,7 +58,10 @@ def memory_lessons(recall: Recall, branch: str, arguments: dict[str, Any], sessi
 def memory_stats(recall: Recall, branch: str, arguments: dict[str, Any], session: str) -> ToolAnswer:
     """Counts, and how the search is doing."""
     del arguments, session
-    doc = stats_view(recall, branch)
+    try:
+        doc = stats_view(recall, branch)
+    except sqlite3.Error as error:  # the index was torn or closed to us a moment ago; whoever keeps it up mends it
+        return ToolAnswer(f"The index cannot be counted right now ({error}). Ask again.", error=True)
     return ToolAnswer(text.stats(doc), details=doc)
 
 
