@@ -149,10 +149,15 @@ def _set_aside(memory: Memory, path: str) -> str:
     return f"; the damaged one is kept as `{target}`"
 
 
+# What becomes of signals that cannot be read.
+_SINGLE_LINES = "they are kept as they are; correct or remove them in `signals.jsonl` of the branch's signals"
+_WHOLE_FILE = "the next reinforcement takes them back to their newest readable state"
+
+
 def _branch(memory: Memory, name: str) -> Iterator[Finding]:
     reason = signals.read(memory, name).reason
     if reason:
-        yield Finding("warning", reason, "the next reinforcement takes them back to their newest readable state")
+        yield Finding("warning", reason, _SINGLE_LINES if "these entries" in reason else _WHOLE_FILE)
     try:
         head = memory.store.head(name)
         now = memory.store.snapshot(head)

@@ -20,7 +20,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
+from noforgetti.model.commit import one_line
 from noforgetti.model.evidence import Role
+from noforgetti.policy import guards
 from noforgetti.policy.secrecy import redact
 from noforgetti.retrieval.base import Passage
 from noforgetti.review.window import sanitise
@@ -203,6 +205,7 @@ class Past:
             most=SLICE if record else FIRST,
         )
         work.count(bytes_read=reading.bytes_read, files_read=reading.kept.complete)
+        reading.kept.seen.name = _title(reading.kept.seen.name)
         ours = _ours(reading.kept.seen.cwd, file, work.belongs)
         before = None if record is None or reading.anew else record
         cut = _cut(reading, before.place if before else 0) if ours else ()
@@ -351,6 +354,12 @@ def _key(path: str) -> str:
 def _ours(cwd: str, file: SessionFile, belongs: Callable[[str], bool]) -> bool:
     """A file that does not say where it was started counts only in a folder that the user named for it."""
     return belongs(cwd) if cwd else not file.format
+
+
+def _title(name: str) -> str:
+    """The name of a session as it may be kept and shown, on one line; empty when it may not."""
+    line = one_line(redact(sanitise(name))[0])
+    return "" if guards.unsafe(line) else line
 
 
 def _changed(record: _Record, file: SessionFile) -> bool:

@@ -24,7 +24,7 @@ from noforgetti.service.index_state import file_of
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from noforgetti.model.entry import Category, CommitId, Entry
+    from noforgetti.model.entry import Category, CommitId, Entry, Snapshot
     from noforgetti.service.embedding import Embedding
     from noforgetti.service.memory import Memory
     from noforgetti.service.past import Past
@@ -56,8 +56,9 @@ class Recall:
         self, branch: str, query: str, *, limit: int = 10, category: Category | None = None
     ) -> tuple[FoundEntry, ...]:
         """The entries of a branch that fit a query, best first; archived ones too. None when nothing fits."""
-        now = {str(stored.entry.id): stored for stored in self.memory.snapshot(branch).entries}
-        corpus = self.corpus(branch)
+        snapshot = self.memory.snapshot(branch)
+        corpus = self._corpus_of(branch, snapshot)  # of the same snapshot: somebody may be writing right now
+        now = {str(stored.entry.id): stored for stored in snapshot.entries}
         found = self._search(corpus, query, limit if category is None else len(now), ())
         answers = (
             FoundEntry(now[hit.passage.key].entry, hit.score, hit.why, hit.similarity)
@@ -68,6 +69,9 @@ class Recall:
 
     def corpus(self, branch: str) -> Corpus:
         """The index of a branch as it stands now."""
+        return self._corpus_of(branch, self.memory.snapshot(branch))
+
+    def _corpus_of(self, branch: str, now: Snapshot) -> Corpus:
         corpus = self._entries.get(branch)
         if corpus is None:
             if len(self._entries) >= _CORPORA:
@@ -75,7 +79,6 @@ class Recall:
                 self._entries.pop(oldest).close()
                 self._synced.pop(oldest, None)
             corpus = self._entries[branch] = Corpus(None, ENTRIES)
-        now = self.memory.snapshot(branch)
         if now.commit is not None and self._synced.get(branch) == now.commit:
             return corpus
         passages = {
@@ -157,10 +160,14 @@ class Recall:
 
     def refresh_past(self, seconds: float) -> bool:
         """Read what past sessions have gained for so long; True when more is left to read now. What another process is
-        at work on is left to it; an index that cannot be read is begun anew."""
+        at work on is left to it; an index that cannot be read is begun anew, other trouble is told."""
         done = self.past.refresh(seconds)
         if done.trouble:
-            return self.past_corpus.mend()
+            if self.past_corpus.mend():
+                return True
+            if "locked" not in done.trouble:  # SQLite's word for busy
+                self.embedding.note(done.trouble)
+            return False
         return done.more
 
     def _embed(self, corpus: Corpus, seconds: float) -> None:
@@ -208,4 +215,5 @@ class Recall:
 def searched(entry: Entry) -> str:
     """The text by which an entry is found: its key's words and its tags belong to it."""
     words = " ".join(entry.key.split(".")[1:]).replace("_", " ")
-    return "\n".join(part for part in (entry.text, words, " ".join(entry.tags)) if part)
+    text = "\n".join(part for part in (entry.text, words, " ".join(entry.tags)) if part)
+    return text.encode("utf-8", "replace").decode()  # a key or tag made by hand may hold half a character

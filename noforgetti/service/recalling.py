@@ -79,18 +79,18 @@ class Recalling:
         self._work: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._stop = threading.Event()
-        self._answered = False
+        self._asked_before = False
 
     def ask(self, question: Question, patience: float) -> Recalled:
         """The answer to a question, or as much of it as is there after `patience` seconds."""
         start = time.monotonic()
         if patience <= 0:
             return Recalled(left_out=("memories", "past sessions"))
-        asked = _Asked(question, start + (patience if self._answered else max(patience, FIRST)))
+        asked = _Asked(question, start + (patience if self._asked_before else max(patience, FIRST)))
+        self._asked_before = True  # whatever becomes of it: only one turn waits that long
         self._start()
         self._asked.put(asked)
         asked.done.wait(max(0.0, asked.end - time.monotonic()))
-        self._answered = self._answered or asked.done.is_set()
         wanted = ["memories"] + (["past sessions"] if question.sessions else [])
         answer = asked.answer
         return Recalled(
@@ -121,16 +121,16 @@ class Recalling:
     # ---- the answering thread
 
     def _answer(self) -> None:
-        recall = self._recall()
+        recall: Recall | None = None
         while (asked := self._asked.get()) is not None:
             if time.monotonic() < asked.end:
                 try:
+                    recall = recall or self._recall()
                     self._find(recall, asked)
                 except Exception as error:  # noqa: BLE001 - derived data: the turn goes on without it, `status` says so
                     self._embedding.note(f"recall failed: {type(error).__name__}: {error}")
             asked.done.set()
-        recall.close()
-        recall.memory.close()
+        _close(recall)
 
     def _find(self, recall: Recall, asked: _Asked) -> None:
         question = asked.question
@@ -148,34 +148,33 @@ class Recalling:
         if vectors is None or vectors.embedder.quick or vectors.knows(asked.question.prompt):
             recall.by_words = False
             return
-        made = threading.Event()
+        done = threading.Event()
 
         def embed() -> None:
             try:
                 vectors.query(asked.question.prompt)
             except EmbeddingError as error:
                 self._embedding.failed(error)
-            else:
-                made.set()
+            finally:
+                done.set()
 
         threading.Thread(target=embed, name="noforgetti-embed", daemon=True).start()
-        recall.by_words = not made.wait((asked.end - time.monotonic()) / 2)
+        done.wait((asked.end - time.monotonic()) / 2)
+        recall.by_words = not vectors.knows(asked.question.prompt)
 
     # ---- the other thread
 
     def _keep_up(self) -> None:
-        recall = self._recall()
+        recall: Recall | None = None
         while (branch := self._work.get()) is not None:
             try:
+                recall = recall or self._recall()
                 self._refresh(recall, branch)
-            except EmbeddingError as error:
-                self._embedding.failed(error)
             except NoForgettiError as error:
                 self._embedding.note(f"the index cannot be kept up: {error}")
             except Exception as error:  # noqa: BLE001 - derived data: tried again at the next turn, `status` says so
                 self._embedding.note(f"the index cannot be kept up: {type(error).__name__}: {error}")
-        recall.close()
-        recall.memory.close()
+        _close(recall)
 
     def _refresh(self, recall: Recall, branch: str) -> None:
         if len(corpus := recall.corpus(branch)):
@@ -184,6 +183,8 @@ class Recalling:
             return
         while recall.refresh_past(_SLICE) and not self._stop.is_set():
             self._stop.wait(_BREATH)
+        if recall.past_corpus.trouble:
+            self._embedding.note(f"past sessions: {recall.past_corpus.trouble}")
         if len(recall.past_corpus):
             self._embed(recall, recall.past_corpus)
 
@@ -191,10 +192,19 @@ class Recalling:
         from noforgetti.service.recall import BATCH
 
         vectors = recall.vectors
-        while vectors is not None and corpus.embed(vectors, BATCH) and not self._stop.is_set():
-            self._stop.wait(_BREATH)
+        try:
+            while vectors is not None and corpus.embed(vectors, BATCH) and not self._stop.is_set():
+                self._stop.wait(_BREATH)
+        except EmbeddingError as error:  # past sessions are read all the same
+            self._embedding.failed(error)
 
     def _recall(self) -> Recall:
         from noforgetti.service.recall import Recall
 
         return Recall(self._memory.twin(), self._embedding)
+
+
+def _close(recall: Recall | None) -> None:
+    if recall is not None:
+        recall.close()
+        recall.memory.close()

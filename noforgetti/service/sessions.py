@@ -155,7 +155,7 @@ def cwd_of(path: str) -> str:
     try:
         with open(path, "rb") as file:
             header = json.loads(file.readline(_HEADER))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return ""
     cwd = header.get("cwd") if isinstance(header, dict) else None
     return cwd if isinstance(cwd, str) else ""
@@ -200,7 +200,7 @@ def _expanded(path: str, home: str) -> str:
 def _setting(file: str, name: str) -> str:
     try:
         value = json.loads(_small(file) or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return ""
     found = value.get(name) if isinstance(value, dict) else None
     return found if isinstance(found, str) else ""

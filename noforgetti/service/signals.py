@@ -176,8 +176,10 @@ def _published(
 
 
 def _again(before: Signal, now: str) -> Signal:
-    """One more piece of evidence. A clock that was set back does not make the newest one older."""
-    return replace(before, evidence=before.evidence + 1, reinforced=max(before.reinforced, now))
+    """One more piece of evidence. A clock that was set back does not make the newest one older; what is no date is
+    no newer than one."""
+    newer = (scoring.seconds_of(before.reinforced) or 0.0) > (scoring.seconds_of(now) or 0.0)
+    return replace(before, evidence=before.evidence + 1, reinforced=before.reinforced if newer else now)
 
 
 def _message(entry_ids: tuple[EntryId, ...], session: str) -> Message:

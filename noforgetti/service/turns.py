@@ -122,10 +122,12 @@ class Turns:
             return turn
         found = self._ask(Question(turn.branch, prompt, BIAS[turn.class_].matches, past, session))
         now = memory.snapshot(turn.branch)
-        entries = _ordered(context.with_siblings(_tellable(found.entries), _keyed(now)), turn.class_)
+        scored = {own: one for own, one in turn.told.scored.items() if one.reason is not scoring.Reason.FORGOTTEN}
+        beside = context.with_siblings(_tellable(found.entries), _keyed(now))
+        entries = _ordered([one for one in beside if one.entry.id in scored], turn.class_)
         if memory.settings.lessons == "selective":
-            entries = self._with_lessons(entries, now, prompt)
-        lines = [reports.line_of(turn.told.scored[one.entry.id]) for one in entries if one.entry.id in turn.told.scored]
+            entries = self._with_lessons(entries, [entry for entry in now if entry.id in scored], prompt)
+        lines = [reports.line_of(scored[one.entry.id]) for one in entries]
         text = context.message(lines, found.sessions, turn.class_)
         telemetry.record(
             memory,
@@ -142,7 +144,7 @@ class Turns:
         )
         return Turn(turn.branch, turn.class_, turn.trivial, turn.told, text, entries, found.sessions, found.left_out)
 
-    def _with_lessons(self, entries: Sequence[FoundEntry], now: Snapshot, prompt: str) -> tuple[FoundEntry, ...]:
+    def _with_lessons(self, entries: Sequence[FoundEntry], now: Sequence[Entry], prompt: str) -> tuple[FoundEntry, ...]:
         from noforgetti.retrieval.base import FoundEntry
 
         memory = self._memory
