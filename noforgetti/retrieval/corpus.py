@@ -366,7 +366,7 @@ class Corpus:
         candidates = self._judged(chosen, terms, holders, cosine)
         weights = np.array([term.weight for term in terms], dtype=np.float32)
         scored = ranking.scores(candidates, weights, profile)
-        floor = ranking.floor(candidates, weights, scored, profile)
+        floor = ranking.floor(candidates, scored, profile)
         return self._found(chosen, scored, candidates, terms, limit, floor)
 
     def _allowed(self, skip: Collection[str]) -> npt.NDArray[np.bool_]:

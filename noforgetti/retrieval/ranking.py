@@ -32,39 +32,38 @@ class Profile:
     meaning: float  # share of the cosine in a score, where vectors are at hand
     floor: float  # the least score of the best hit, with vectors
     floor_words: float  # and by words alone
-    unknown: float  # what is added to the floor when the corpus knows no word of the query; of some, their share
-    tail: float  # the least score of the others, as a share of the best
-    k1: float = 0.9  # how soon repeats of a word stop to count
-    b: float = 0.4  # how much long passages are held back, 0 to 1
+    tail: float = 0.3  # the least score of the other hits, as a share of the best; costs nothing
+    k1: float = 0.9  # how soon repeats of a word stop to count; 0.6 to 1.2 are alike
+    b: float = 0.6  # how much long passages are held back, 0 to 1; 0.4 to 0.75 are alike
     around: tuple[float, ...] = ()  # what a word counts that is said one, two, … passages away in the same session
     session: float = 0.0  # of the best score in the same session, added to each of its passages
-    asks: float = 0.0  # what a passage that asks loses
-    answers: float = 0.0  # what one that follows a question gains
-    longer: float = 0.0  # what one gains that is e times as long as the mean; one as much shorter loses it
+    asks: float = 0.0  # the share of its score that a passage loses which asks
+    answers: float = 0.0  # and that one gains which follows a question
+    longer: float = 0.0  # and one that is e times as long as the mean; one as much shorter loses it
 
 
 # Pieces of conversations, asked for in words they mostly share.
 SESSIONS = Profile(
-    meaning=0.3,
-    floor=0.1,
-    floor_words=0.1,
-    unknown=0.2,
-    tail=0.3,
-    b=0.6,
-    around=(0.85, 0.6),
-    session=0.25,
-    asks=0.15,
-    answers=0.1,
-    longer=0.1,
+    meaning=0.3,  # 2.7; by meaning alone 30, and with MiniLM 3.3
+    floor=0.22,  # 0.3: 0.7 % of the questions find nothing, and so do 3 of 13 that should (DevMemBench)
+    floor_words=0.2,
+    around=(0.85, 0.6),  # 9.7; the second place 2.0
+    session=0.25,  # 0.8
+    asks=0.15,  # 1.2
+    answers=0.1,  # 1.6
+    longer=0.1,  # 0.5, and 2 of the mean reciprocal rank
 )
 
-# Short texts that stand alone, asked for in other words: meaning says more than words.
-ENTRIES = Profile(meaning=0.75, floor=0.14, floor_words=0.02, unknown=0.05, tail=0.3)
+# Short texts that stand alone, asked for in other words. Measured on the memory in tools/bench/corpus: recall@5 is .65
+# with 0.75, .44 without meaning and the same by meaning alone, which loses short Chinese words.
+ENTRIES = Profile(meaning=0.75, floor=0.17, floor_words=0.04)
 
+KIND = (
+    0.15  # added to the score of which the kind of a passage takes its share, so that it counts for weak ones too; 0.7
+)
+PAIRS = 0.5  # the share of meaning is so much smaller for a query in a script without spaces: models know those less
 _FEW = 3  # passages
 _MOST = 0.9  # so that a corpus of equal texts divides by no zero
-KIND = 0.15  # added to the score of which the kind of a passage takes its share: it counts for weak ones too
-PAIRS = 0.5  # the share of meaning is this much smaller for a query in a script without spaces: models know those less
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +97,10 @@ def scores(candidates: Candidates, weights: Floats, profile: Profile) -> Floats:
     return shaped.astype(np.float32)
 
 
-def floor(candidates: Candidates, weights: Floats, scored: Floats, profile: Profile) -> float:
-    """The least score of a hit; infinite when nothing was found. The best score says whether there is anything at all:
-    more is asked of it when the corpus lacks words of the query altogether. Then what comes near the best is a hit."""
-    rare = _rare(candidates, weights)
-    unknown = float(rare[candidates.frequency == 0].sum() / max(float(rare.sum()), 1e-9))
-    least = (profile.floor_words if candidates.cosine is None else profile.floor) + profile.unknown * unknown
+def floor(candidates: Candidates, scored: Floats, profile: Profile) -> float:
+    """The least score of a hit; infinite when nothing was found. The best score says whether there is anything at all;
+    then what comes near the best is a hit too."""
+    least = profile.floor_words if candidates.cosine is None else profile.floor
     best = float(scored.max(initial=0.0))
     return profile.tail * best if best >= least else np.inf
 
@@ -126,7 +123,7 @@ def groups(scored: Floats, group: Integers) -> dict[int, float]:
 
 
 def _words(candidates: Candidates, weights: Floats, profile: Profile) -> Floats:
-    rare = _rare(candidates, weights)
+    rare = np.log1p((candidates.total - candidates.frequency + 0.5) / (candidates.frequency + 0.5)) * weights
     norm = profile.k1 * (1 - profile.b + profile.b * candidates.lengths / max(candidates.average, 1.0))
     said: Floats = (candidates.counts * (1 + profile.k1) / (candidates.counts + norm[:, None])).astype(np.float32)
     reached = said
@@ -135,11 +132,6 @@ def _words(candidates: Candidates, weights: Floats, profile: Profile) -> Floats:
             reached = np.maximum(reached, share * _shifted(said, candidates, distance, before=before))
     found: Floats = (reached @ rare / max(float(rare.sum()), 1e-9)).astype(np.float32)
     return found
-
-
-def _rare(candidates: Candidates, weights: Floats) -> Floats:
-    """How much each term of the query says: its weight times how rare it is in the corpus, BM25's idf."""
-    return np.log1p((candidates.total - candidates.frequency + 0.5) / (candidates.frequency + 0.5)) * weights
 
 
 def _kind(candidates: Candidates, profile: Profile) -> Floats:

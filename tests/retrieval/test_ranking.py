@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from noforgetti.retrieval.base import Floats
 
-PLAIN = Profile(meaning=0.5, floor=0.3, floor_words=0.2, unknown=0.1, tail=0.5)
-ONE = np.ones(1, dtype=np.float32)
+PLAIN = Profile(meaning=0.5, floor=0.3, floor_words=0.2, tail=0.5)
 
 
 def candidates(
@@ -136,23 +135,15 @@ def test_a_session_shares_its_best_score() -> None:
 def test_the_best_score_decides_whether_anything_was_found() -> None:
     of = candidates([[1], [0]])
 
-    assert floor(of, ONE, np.array([0.19, 0.1], dtype=np.float32), PLAIN) == np.inf
-    assert floor(of, ONE, np.array([0.6, 0.1], dtype=np.float32), PLAIN) == pytest.approx(0.3)
+    assert floor(of, np.array([0.19, 0.1], dtype=np.float32), PLAIN) == np.inf
+    assert floor(of, np.array([0.6, 0.1], dtype=np.float32), PLAIN) == pytest.approx(0.3)
 
 
 def test_with_vectors_another_floor_holds() -> None:
     best = np.array([0.25], dtype=np.float32)
 
-    assert floor(candidates([[1]]), ONE, best, PLAIN) < np.inf
-    assert floor(candidates([[1]], cosine=[0.1]), ONE, best, PLAIN) == np.inf
-
-
-def test_unknown_words_raise_the_floor() -> None:
-    best = np.array([0.25], dtype=np.float32)
-    two = np.ones(2, dtype=np.float32)
-
-    assert floor(candidates([[1, 0]], frequency=[1, 1]), two, best, PLAIN) < np.inf
-    assert floor(candidates([[1, 0]], frequency=[1, 0]), two, best, PLAIN) == np.inf
+    assert floor(candidates([[1]]), best, PLAIN) < np.inf
+    assert floor(candidates([[1]], cosine=[0.1]), best, PLAIN) == np.inf
 
 
 def test_a_session_scores_as_its_best_passage() -> None:
@@ -174,4 +165,4 @@ def test_scores_are_numbers_for_any_candidates(profile: Profile) -> None:
     empty = candidates([[0, 0]], frequency=[0, 0], lengths=[0], cosine=[np.nan])
 
     assert np.isfinite(score(empty, profile)).all()
-    assert floor(empty, np.zeros(2, dtype=np.float32), np.array([0.0], dtype=np.float32), profile) == np.inf
+    assert floor(empty, np.array([0.0], dtype=np.float32), profile) == np.inf
