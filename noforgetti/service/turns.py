@@ -21,7 +21,7 @@ from noforgetti.service import signals, telemetry
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from noforgetti.model.entry import CommitId, Entry, EntryId, Snapshot
+    from noforgetti.model.entry import CommitId, Damaged, Entry, EntryId, Snapshot
     from noforgetti.policy.scoring import Scored
     from noforgetti.retrieval.base import FoundEntry, FoundSession
     from noforgetti.service.memory import Memory
@@ -63,7 +63,7 @@ class Sections:
 
     def __init__(self, memory: Memory, *, tokens: int = reports.BUDGET) -> None:
         self._memory = memory
-        self._known: dict[tuple[CommitId, str, QueryClass, int], Told] = {}
+        self._known: dict[tuple[CommitId, str, QueryClass, int], tuple[Told, tuple[Damaged, ...]]] = {}
         self.tokens = tokens
 
     def of(self, branch: str, class_: QueryClass = QueryClass.GENERAL) -> Told:
@@ -72,15 +72,18 @@ class Sections:
         if head is None:
             return Told()
         key = (head, branch, class_, self.tokens)
-        known = self._known.get(key)
-        if known is None:
-            now = self._memory.snapshot(branch)
-            known = self._told(branch, now, class_)
-            if now.commit == head and not now.damaged:
-                if len(self._known) >= _KEPT:
-                    self._known.pop(next(iter(self._known)))
-                self._known[key] = known
-        return known
+        known, damaged = self._known.get(key, (None, ()))
+        if known is not None and not damaged:
+            return known
+        now = self._memory.snapshot(branch)
+        if known is not None and damaged == now.damaged:  # what could not be read then cannot be read now
+            return known
+        told = self._told(branch, now, class_)
+        if now.commit == head:
+            if len(self._known) >= _KEPT:
+                self._known.pop(next(iter(self._known)))
+            self._known[key] = told, now.damaged
+        return told
 
     def _told(self, branch: str, now: Snapshot, class_: QueryClass) -> Told:
         memory = self._memory
@@ -129,19 +132,20 @@ class Turns:
             entries = self._with_lessons(entries, [entry for entry in now if entry.id in scored], prompt)
         lines = [reports.line_of(scored[one.entry.id]) for one in entries]
         text = context.message(lines, found.sessions, turn.class_)
-        telemetry.record(
-            memory,
-            {
-                "event": "turn",
-                "branch": turn.branch,
-                "class": turn.class_,
-                "entries": [[one.entry.id, round(one.score, 3)] for one in entries],
-                "sessions": [[one.session, round(one.score, 3)] for one in found.sessions],
-                "left_out": found.left_out,
-                "characters": len(text),
-                "ms": round(found.milliseconds, 1),
-            },
-        )
+        if session:  # else it is a command that asks what a turn would be given
+            telemetry.record(
+                memory,
+                {
+                    "event": "turn",
+                    "branch": turn.branch,
+                    "class": turn.class_,
+                    "entries": [[one.entry.id, round(one.score, 3)] for one in entries],
+                    "sessions": [[one.session, round(one.score, 3)] for one in found.sessions],
+                    "left_out": found.left_out,
+                    "characters": len(text),
+                    "ms": round(found.milliseconds, 1),
+                },
+            )
         return Turn(turn.branch, turn.class_, turn.trivial, turn.told, text, entries, found.sessions, found.left_out)
 
     def _with_lessons(self, entries: Sequence[FoundEntry], now: Sequence[Entry], prompt: str) -> tuple[FoundEntry, ...]:
