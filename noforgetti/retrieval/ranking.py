@@ -115,21 +115,20 @@ def unrelated(cosine: Floats) -> float:
 
 def groups(scored: Floats, group: Integers) -> dict[int, float]:
     """The score of each session, by its number: that of its best passage."""
-    found: dict[int, float] = {}
-    for number, score in zip(group.tolist(), scored.tolist(), strict=True):
-        if number >= 0:
-            found[number] = max(score, found.get(number, score))
-    return found
+    grouped = group >= 0
+    best = _best_of_group(scored, group)
+    return dict(zip(group[grouped].tolist(), best[grouped].tolist(), strict=True))
 
 
 def _words(candidates: Candidates, weights: Floats, profile: Profile) -> Floats:
     rare = np.log1p((candidates.total - candidates.frequency + 0.5) / (candidates.frequency + 0.5)) * weights
     norm = profile.k1 * (1 - profile.b + profile.b * candidates.lengths / max(candidates.average, 1.0))
     said: Floats = (candidates.counts * (1 + profile.k1) / (candidates.counts + norm[:, None])).astype(np.float32)
-    reached = said
+    reached = said.copy()
     for distance, share in enumerate(profile.around, 1):
-        for before in (True, False):
-            reached = np.maximum(reached, share * _shifted(said, candidates, distance, before=before))
+        near = np.float32(share) * _joined(candidates, distance)[:, None]
+        np.maximum(reached[distance:], near * said[:-distance], out=reached[distance:])
+        np.maximum(reached[:-distance], near * said[distance:], out=reached[:-distance])
     found: Floats = (reached @ rare / max(float(rare.sum()), 1e-9)).astype(np.float32)
     return found
 
@@ -138,22 +137,18 @@ def _kind(candidates: Candidates, profile: Profile) -> Floats:
     """What the kind of a passage speaks for or against it, as a share of its score: one that asks seldom answers, the
     next one often does."""
     asks: Floats = candidates.asks.astype(np.float32)
-    answers = _shifted(asks, candidates, 1, before=True) * (1 - asks)
+    answers = np.zeros_like(asks)
+    answers[1:] = _joined(candidates, 1) * asks[:-1] * (1 - asks[1:])
     longer = np.log((candidates.lengths + 1) / (candidates.average + 1)).clip(-1, 1)
     found: Floats = profile.answers * answers - profile.asks * asks + profile.longer * longer
     return found
 
 
-def _shifted(values: Floats, candidates: Candidates, distance: int, *, before: bool) -> Floats:
-    """For each passage, the values of the one so many places before (or after) it in its session; 0 without one."""
-    found = np.zeros_like(values)
-    if len(values) <= distance:
-        return found
+def _joined(candidates: Candidates, distance: int) -> Floats:
+    """1 where a passage and the one so many further stand that near in one session, else 0; shape (n - distance,)."""
     group, place = candidates.group, candidates.place
-    near = (group[distance:] == group[:-distance]) & (group[distance:] >= 0)
-    near &= place[distance:] - place[:-distance] <= distance
-    into, out_of = (np.s_[distance:], np.s_[:-distance]) if before else (np.s_[:-distance], np.s_[distance:])
-    found[into] = np.where(near.reshape(-1, *[1] * (values.ndim - 1)), values[out_of], 0)
+    same = (group[distance:] == group[:-distance]) & (group[distance:] >= 0)
+    found: Floats = (same & (place[distance:] - place[:-distance] <= distance)).astype(np.float32)
     return found
 
 
