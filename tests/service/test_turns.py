@@ -12,7 +12,7 @@ from noforgetti.retrieval.base import FoundEntry, FoundSession
 from noforgetti.service import telemetry, writes
 from noforgetti.service.branches import fork
 from noforgetti.service.recalling import Question, Recalled
-from noforgetti.service.turns import Sections, Turns, fenced
+from noforgetti.service.turns import REPEATED, Sections, Turns, fenced
 from noforgetti.service.writes import Traits
 
 from .said import fake_secret
@@ -373,3 +373,29 @@ def test_a_part_that_was_not_ready_is_named(memory: Memory) -> None:
 
     assert (turn.left_out, turn.inject) == (("past sessions",), {"section": turn.told.text})
     assert telemetry.newest(memory)[0]["left_out"] == ["past sessions"]
+
+
+def test_what_the_report_shows_is_repeated_only_where_it_clearly_fits(memory: Memory) -> None:
+    writes.add(memory, MAIN, "Money is stored as integer cents.")
+    stored = next(iter(memory.snapshot(MAIN)))
+
+    def given(score: float, similarity: float | None) -> tuple[str, ...]:
+        found = Recalled((FoundEntry(stored, score, "meaning", similarity),))
+        return tuple(one.entry.id for one in Turns(memory, lambda _: found).start(MAIN, "save an amount").entries)
+
+    assert given(REPEATED, 0.5) == (stored.id,)
+    assert given(REPEATED - 0.01, 0.5) == ()
+    assert given(REPEATED - 0.01, None) == (stored.id,)
+
+
+def test_what_the_report_does_not_show_is_told_as_soon_as_it_fits(memory: Memory) -> None:
+    clock = memory.clock
+    writes.add(memory, MAIN, "Money is stored as integer cents.", Traits(category=Category.DONE))
+    stored = next(iter(memory.snapshot(MAIN)))
+    memory.clock = lambda: clock() + 100 * 86_400
+    found = Recalled((FoundEntry(stored, REPEATED - 0.05, "meaning", 0.4),))
+
+    turn = Turns(memory, lambda _: found).start(MAIN, "save an amount")
+
+    assert "integer cents" not in turn.told.text
+    assert [one.entry.id for one in turn.entries] == [stored.id]
