@@ -43,10 +43,13 @@ def sessions(doc: Document, style: Style = PLAIN) -> str:
 
 def lessons(doc: Document, style: Style = PLAIN) -> str:
     """Lessons, newest first: what to do, or with a minus what to avoid."""
+    from noforgetti.policy import guards
+
     lines = []
     for one in doc["lessons"]:
         sign = style("31", "-") if one["negative"] or one["category"] == "mistake" else style("32", "+")
-        tags = f" [{', '.join(one['tags'])}]" if one["tags"] else ""
+        listed = ", ".join(one["tags"])  # made by hand, they may hold what no entry may
+        tags = f" [{listed}]" if listed and not guards.unsafe(listed) else ""
         body = clean(one["text"]).replace("\n", "\n  ")
         lines.append(f"{sign}{tags} {body} {style.dim('(' + one['id'] + ')')}")
     if doc["more"]:

@@ -113,6 +113,7 @@ class Database:
         try:
             db.execute("pragma journal_mode=wal")
             db.execute("pragma synchronous=off")  # derived: a power cut may cost the file, never a memory
+            db.execute("pragma secure_delete=on")  # what a user deletes is gone from the file, whoever built SQLite
             made_by = _made_by(db)
             if made_by not in (0, self._version):
                 raise sqlite3.DatabaseError(f"it was made by version {made_by} of the index")

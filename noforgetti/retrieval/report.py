@@ -111,7 +111,7 @@ class Report:
 
 def budget(system_prompt: int | None) -> int:
     """Tokens for a report beside a system prompt of that many characters: 500 to 1,700; None when nobody knows."""
-    return BUDGET if system_prompt is None else max(LEAST, min(BUDGET, _WINDOW - math.ceil(system_prompt / 4)))
+    return BUDGET if system_prompt is None else max(LEAST, min(BUDGET, _WINDOW + -system_prompt // 4))
 
 
 def report(

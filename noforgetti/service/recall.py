@@ -111,12 +111,16 @@ class Recall:
         return tuple(answers)
 
     def _lineage(self, session: str) -> tuple[str, ...]:
-        """The session and those it was forked from. Asked once: a session does not change its parents."""
+        """The session and those it was forked from. Asked until its file is known: a session does not change its
+        parents."""
         if not session:
             return ()
-        if session not in self._lineages:
-            self._lineages[session] = self.past.lineage_of(session)
-        return self._lineages[session]
+        known = self._lineages.get(session)
+        if known is None:
+            known = self.past.lineage_of(session)
+            if len(known) > 1 or self.past.describe(session)["file"]:
+                self._lineages[session] = known
+        return known
 
     @property
     def past(self) -> Past:

@@ -36,8 +36,14 @@ class StaticEmbedder:
     quick = True
 
     def __init__(self, folder: Path = FOLDER) -> None:
-        from tokenizers import Tokenizer
-
+        try:
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise EmbeddingError(
+                "not-installed",
+                f"The library that reads the shipped model cannot be loaded ({error}).",
+                "install it with `pip install tokenizers`",
+            ) from None
         try:
             with (folder / "int8.npz").open("rb") as file, np.load(file) as stored:
                 self._rows = stored["rows"]
