@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from noforgetti.retrieval.base import Passage
+from noforgetti.retrieval.corpus import Corpus
 from noforgetti.retrieval.ranking import ENTRIES, PAIRS, SESSIONS, Candidates, Profile, floor, groups, scores, unrelated
 
 if TYPE_CHECKING:
@@ -166,3 +168,24 @@ def test_scores_are_numbers_for_any_candidates(profile: Profile) -> None:
 
     assert np.isfinite(score(empty, profile)).all()
     assert floor(empty, np.array([0.0], dtype=np.float32), profile) == np.inf
+
+
+def searched(texts: Sequence[str], query: str, *, group: str = "s", at: str = "") -> list[str]:
+    corpus = Corpus(None, SESSIONS)
+    corpus.put(Passage(text, text, text, group, place, at) for place, text in enumerate(texts))
+    found = [hit.passage.key for hit in corpus.search(query).hits]
+    corpus.close()
+    return found
+
+
+def test_what_was_said_on_a_day_is_found_by_it() -> None:
+    day = "2026-01-25T10:00:00Z"
+
+    assert searched(["We chose pnpm."], "what happened on 25 January 2026", at=day) == ["We chose pnpm."]
+    assert searched(["We chose pnpm."], "what happened on 25 January 2026", at=day, group="") == []
+
+
+def test_an_answer_comes_before_its_question_though_it_repeats_no_word_of_it() -> None:
+    talk = ["Which port does the server use?", "It is 5173.", "Fine."]
+
+    assert searched(talk, "which port does the server use")[:2] == [talk[1], talk[0]]
