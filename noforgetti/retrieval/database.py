@@ -115,6 +115,8 @@ class Database:
             db.execute("pragma synchronous=off")  # derived: a power cut may cost the file, never a memory
             db.execute("pragma secure_delete=on")  # what a user deletes is gone from the file, whoever built SQLite
             made_by = _made_by(db)
+            if made_by > self._version:  # a newer version runs beside this one; to drop its index would start a war
+                raise sqlite3.OperationalError(f"it was made by a newer version of the index, {made_by}")
             if made_by not in (0, self._version):
                 raise sqlite3.DatabaseError(f"it was made by version {made_by} of the index")
             if made_by == 0:

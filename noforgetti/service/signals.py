@@ -122,8 +122,12 @@ def archive_cold(memory: Memory, branch: str, *, by: Writer = Writer.DREAM) -> A
 
 
 def unarchive(memory: Memory, branch: str, entry_ids: Iterable[EntryId], *, by: Writer, session: str = "") -> Archived:
-    """Bring archived entries back, and reinforce them: they would be cold again at once."""
+    """Bring archived entries back, and reinforce them: they would be cold again at once. The reinforcement comes first,
+    so that whatever happens in between, an entry that came back stays."""
     wanted = tuple(dict.fromkeys(entry_ids))
+    before = memory.snapshot(branch)
+    archived = [own for own in wanted if (one := before.get(own)) is not None and one.entry.archived]
+    reinforce(memory, branch, archived, by=by, session=session)
 
     def plan(now: Snapshot) -> Draft | Archived:
         chosen = [one for own in wanted if (one := now.get(own)) is not None and one.entry.archived]
@@ -138,10 +142,7 @@ def unarchive(memory: Memory, branch: str, entry_ids: Iterable[EntryId], *, by: 
 
     answer: list[Archived] = []
     done = memory.change(branch, plan)
-    if isinstance(done, Archived):
-        return done
-    reinforce(memory, branch, answer[0].entries, by=by, session=session)
-    return replace(answer[0], commit=done)
+    return done if isinstance(done, Archived) else replace(answer[0], commit=done)
 
 
 def _published(

@@ -117,14 +117,21 @@ def _text(value: str) -> str:
     read = json.loads(value) if value.startswith('"') else value
     if not isinstance(read, str) or not read:
         raise ValueError(value)
-    return read
+    return _whole(read)
 
 
 def _strings(value: str) -> tuple[str, ...]:
     read = json.loads(value)
     if not isinstance(read, list) or not read or not all(isinstance(one, str) for one in read):
         raise ValueError(value)
-    return tuple(read)
+    return tuple(_whole(one) for one in read)
+
+
+def _whole(text: str) -> str:
+    """The text; half a character (an escaped lone surrogate) could never be printed or written again."""
+    if any("\ud800" <= one <= "\udfff" for one in text):
+        raise ValueError(text)
+    return text
 
 
 def _yes(value: str) -> bool:

@@ -133,3 +133,15 @@ def test_an_unwritable_folder_is_no_reason_to_fail(tmp_path: Path) -> None:
         path.mkdir(mode=0o500)
 
     assert words(Database(str(path / "words.sqlite"), SCHEMA, 1)) == []
+
+
+def test_an_index_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    path = str(tmp_path / "words.sqlite")
+    add(Database(path, SCHEMA, 2), "newer")
+
+    older = Database(path, SCHEMA, 1)
+    add(older, "older")
+
+    assert words(older) == ["older"]
+    assert "newer version" in older.trouble
+    assert words(Database(path, SCHEMA, 2)) == ["newer"]

@@ -49,7 +49,7 @@ EVERYTHING = Entry(
     extra=("scope: team", "# a remark", "weight : 3 "),
 )
 
-_characters = st.characters()
+_characters = st.characters(codec="utf-8")  # half a character is no text: see EXTRA
 _stored = st.characters(codec="utf-8", exclude_characters="\0")
 one_line = st.text(_characters, min_size=1, max_size=40)
 stored_texts = st.text(_stored).map(normalise).filter(bool)
@@ -124,6 +124,8 @@ def test_the_golden_entry_leaves_no_field_at_its_default() -> None:
 
 
 EXTRA = [
+    r'key: "\ud800"',  # half a character could never be printed or written again
+    r'tags: ["ok", "\udfff"]',
     "weight: 3",
     "importance: colossal",
     "pinned: maybe",
