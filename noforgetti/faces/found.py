@@ -38,6 +38,7 @@ def sessions(doc: Document, style: Style = PLAIN) -> str:
             lines.append(style.dim(f"  {clean(one['file'])}"))
     if not lines:
         lines.append(f"No past session of this project fits `{clean(doc['query'])[:80]}`.")
+    lines += [style("33", clean(note)) for note in doc["notes"]]
     return "\n".join(lines + _degraded(doc, style))
 
 
@@ -112,7 +113,7 @@ def report(doc: Document, style: Style = PLAIN) -> str:
 
 def why(doc: Document, style: Style = PLAIN) -> str:
     """For each entry why it is in or out, then what fits the prompt and by what."""
-    idle = ", trivial: nothing is searched" if doc["trivial"] else ""
+    idle = ", trivial: nothing is searched" if doc["trivial"] and doc["prompt"] else ""
     lines = [f"class {doc['class']}{idle}; {doc['tokens']:,} of {doc['budget']:,} tokens"]
     for one in doc["entries"]:
         sign = style("32", "+") if one["told"] else style("31", "-")
@@ -130,6 +131,6 @@ def archived(doc: Document, style: Style = PLAIN) -> str:
         return f"Nothing to do on branch `{doc['branch']}`."
     verb = "Archived" if doc["outcome"] == "archived" else "Brought back"
     count = counted(len(doc["entries"]), "entry", "entries")
-    return "\n".join(
-        [f"{verb} {count}, commit {doc['commit'][:12]}.", *(style.dim(f"  {one}") for one in doc["entries"])]
-    )
+    back = f" `noforgetti undo {doc['commit'][:12]}` takes it back." if doc["outcome"] == "archived" else ""
+    listed = (style.dim(f"  {one}") for one in doc["entries"])
+    return "\n".join([f"{verb} {count}, commit {doc['commit'][:12]}.{back}", *listed])

@@ -61,7 +61,8 @@ def show(doc: Document, style: Style = PLAIN) -> str:
             lines += ["", style.bold(_PLURALS.get(topic, topic))] if lines else [style.bold(_PLURALS.get(topic, topic))]
         marks = [mark for mark in ("pinned", "enforced", "archived") if entry.get(mark)]
         importance = entry["importance"] + ("" if entry.get("assessed") else "?")
-        tail = ", ".join([entry["id"], importance, *marks])
+        named = [clean(one) for one in (entry.get("key"), *(f"#{tag}" for tag in entry.get("tags", ()))) if one]
+        tail = ", ".join([entry["id"], importance, *marks, *named])
         body = clean(entry["text"]).replace("\n", "\n  ")
         lines.append(f"- {body} {style.dim(f'[{tail}]')}")
     if doc["damaged"]:
@@ -79,9 +80,9 @@ def entry_list(doc: Document) -> str:
     lines = []
     for number, entry in enumerate(doc["entries"], 1):
         mark = "" if entry["assessed"] else "?"
-        pinned = ", pinned" if entry["pinned"] else ""
+        marks = "".join(f", {mark}" for mark in ("pinned", "archived") if entry.get(mark))
         body = clean(entry["text"]).replace("\n", "\n   ")  # no line of a text may pass for an entry
-        lines.append(f"{number}. [{entry['importance']}{mark}{pinned}] `{entry['id']}` {body}")
+        lines.append(f"{number}. [{entry['importance']}{mark}{marks}] `{entry['id']}` {body}")
     return "\n".join(lines)
 
 

@@ -159,7 +159,7 @@ def score_all(
     scored = [score(entry, signals.get(entry.id, NEW), now) for entry in entries if not entry.archived]
     # Three stable sorts, the least significant first: a text cannot be sorted backwards within a key.
     scored.sort(key=lambda one: one.entry.id)
-    scored.sort(key=lambda one: one.reinforced, reverse=True)
+    scored.sort(key=lambda one: max(one.reinforced, one.entry.created), reverse=True)
     scored.sort(key=lambda one: (-one.score, _RANK[one.entry.importance]))
     return tuple(_capped(scored, caps))
 

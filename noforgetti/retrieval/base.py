@@ -38,11 +38,13 @@ class Passage:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that was found. `score` grows with relevance; what `ranking` calls the floor is the least score of a
-    hit. `why` names, for people, what it was found by: the words it shares with the query, its nearness in meaning."""
+    hit. `why` names, for people, what it was found by: the words it shares with the query, its nearness in meaning.
+    `says` is True when it holds a word of the query."""
 
     passage: Passage
     score: float
     why: str
+    says: bool
     similarity: float | None = None  # cosine of query and passage, -1 to 1; None where no vector was there
 
 

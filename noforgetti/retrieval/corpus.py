@@ -11,6 +11,7 @@ The arrays in memory follow the database by its generation: what another process
 from __future__ import annotations
 
 import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -105,7 +106,7 @@ class Corpus:
 
     # ---- what is in it
 
-    def transaction(self) -> AbstractContextManager[object]:
+    def transaction(self) -> AbstractContextManager[sqlite3.Connection]:
         """Several changes, all or none. Raises `sqlite3.OperationalError` while another process is writing."""
         self._database.renewed()
         return self._database.transaction()
@@ -123,6 +124,13 @@ class Corpus:
         """Take out the passages with these keys."""
         with self.transaction():
             return self._changed(sum(self._drop("key = ?", key) for key in keys))
+
+    def tidy(self) -> None:
+        """Let what was dropped leave the file, not only the searches."""
+        with suppress(sqlite3.Error):
+            with self.transaction() as db:
+                db.execute("insert into search(search) values ('optimize')")
+            self._database.db.execute("pragma wal_checkpoint(truncate)")
 
     def drop_group(self, group: str) -> int:
         """Take out every passage of a group."""
@@ -491,8 +499,9 @@ class Corpus:
                 continue  # dropped by another process a moment ago
             key, group, place, at, digest, text = row
             passage = Passage(key, text, digest, group, int(place), at)
+            says = bool(candidates.counts[one].any())
             near = None if candidates.cosine is None else float(candidates.cosine[one])
-            hits.append(Hit(passage, float(scored[one]), _why(candidates.counts[one], terms, near), near))
+            hits.append(Hit(passage, float(scored[one]), _why(candidates.counts[one], terms, near), says, near))
         numbers = np.unique(candidates.group[ranked])
         of_groups = ranking.groups(scored, candidates.group)
         groups = ((self._group_names[one], of_groups[one]) for one in numbers[numbers >= 0].tolist())

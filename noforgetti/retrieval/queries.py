@@ -94,10 +94,11 @@ _CLASSES: tuple[tuple[QueryClass, re.Pattern[str]], ...] = (
         QueryClass.DEBUG,
         _pattern(
             r"errors?|stack[ -]?(?:traces?|overflows?)|tracebacks?|fail(?:s|ed|ing|ures?)?|exceptions?|bugs?"
-            r"|debug(?:s|ged|ging|ger)?|segfault(?:s|ed|ing)?|panic(?:s|ked|king)?"
-            r"|erreurs?|d[ée]boguer|bogues?|errores|fallos?|excepci[oó]n(?:es)?|depurar|abgestürzt|absturz",
+            r"|debug(?:s|ged|ging|ger)?|segfault(?:s|ed|ing)?|panic(?:s|ked|king)?|crash(?:es|ed|ing)?"
+            r"|erreurs?|d[ée]boguer|bogues?|errores|fallos?|excepci[oó]n(?:es)?|depurar|abgestürzt|absturz|fehlgeschlagen"
+            r"|schlägt fehl|schlagen fehl",
             # Names of exceptions end so, in whatever language one asks about them.
-            r"(?-i:Error|Exception)(?![A-Za-z0-9_])|fehler|错误|錯誤|报错|異常|异常|调试|崩溃|エラー|バグ|デバッグ|例外|クラッシュ",
+            r"(?-i:Error|Exception)(?![A-Za-z0-9_])|fehler|失败|失敗|错误|錯誤|报错|異常|异常|调试|崩溃|エラー|バグ|デバッグ|例外|クラッシュ",
         ),
     ),
 )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _STALE = 5.0  # seconds; the store's own bound for the lock file of a dead writer
+_UNREAD = 5  # session files that cannot be read and are named
 _LOOSE = 2_000  # loose objects above which packing is worth it (design, measured)
 
 
@@ -95,8 +96,19 @@ def _derived(memory: Memory) -> Iterator[Finding]:
     view = Embedding(memory.settings.embedding, memory.places, os.environ).view()
     if view["reason"]:
         yield Finding("warning", f"search goes by words alone: {view['reason']}", view["hint"])
-    if index_state(memory)["state"] == "damaged":
+    state = index_state(memory)["state"]
+    if state == "damaged":
         yield Finding("note", "the index of past sessions cannot be read", "the next search begins it anew")
+    if state == "ready" and memory.settings.past_sessions:
+        from noforgetti.service.recall import Recall
+
+        recall = Recall(memory, Embedding(memory.settings.embedding, memory.places, os.environ))
+        for path, why in recall.past.unread()[:_UNREAD]:
+            yield Finding("note", f"the session file `{path}` is not searched: {why}")
+        recall.close()
+    for folder in memory.settings.session_folders:
+        if not os.path.isdir(folder):
+            yield Finding("warning", f"`session_folders` names `{folder}`, which is no folder", "correct the settings")
 
 
 def _branch_names(memory: Memory) -> list[str]:

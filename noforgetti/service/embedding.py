@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from noforgetti.retrieval.base import EmbeddingError
 from noforgetti.retrieval.embedders import model_folder
 from noforgetti.retrieval.embedders.model_folder import DEFAULT, folder_of, whole
+from noforgetti.retrieval.embedders.providers import ADDRESS, KEY, MODEL, Api
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -127,7 +128,7 @@ class Embedding:
         if self.settings.type == "off":
             return doc | {"state": "off", "model": "", "hint": "remove `embedding` from the settings to have it"}
         if trouble is None and embedder is None:
-            trouble = _lacking(self.settings, self.where)
+            trouble = _lacking(self.settings, self.where, self.environ)
         if trouble is not None:
             state = "absent" if trouble.cause in ("no-model", "not-installed", "no-key", "not-set-up") else "degraded"
             doc |= {"state": state, "reason": trouble.message, "hint": trouble.hint}
@@ -213,7 +214,7 @@ def _local(settings: EmbeddingSettings, where: Places, environ: Mapping[str, str
 
     if settings.type == "local" and settings.path:
         return LocalEmbedder(_path(settings.path, environ), settings.model)
-    lacking = _lacking(settings, where)
+    lacking = _lacking(settings, where, environ)
     if lacking is not None:
         raise lacking
     model = _local_model(settings)
@@ -225,8 +226,19 @@ def _path(text: str, environ: Mapping[str, str]) -> Path:
     return Path(home + text[1:]) if home and text.startswith("~/") else Path(text)
 
 
-def _lacking(settings: EmbeddingSettings, where: Places) -> EmbeddingError | None:
-    """What a look at the disk already tells is missing."""
+def _lacking(settings: EmbeddingSettings, where: Places, environ: Mapping[str, str]) -> EmbeddingError | None:
+    """What a look at the disk and the environment already tells is missing."""
+    if settings.type in list(Api):
+        try:
+            _endpoint(settings, environ)
+        except EmbeddingError as error:
+            return error
+    if settings.type == "local" and settings.path and not os.path.isdir(_path(settings.path, environ)):
+        return EmbeddingError(
+            "no-model",
+            f"The folder `{settings.path}` of the embedding model is not there.",
+            "set `embedding.path` to a folder with a model",
+        )
     if settings.type == "local" and not settings.path:
         model = _local_model(settings)
         folder = folder_of(models(where), model)
@@ -250,8 +262,22 @@ def _title(settings: EmbeddingSettings, where: Places) -> str:
 
 
 def _http(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder:
-    from noforgetti.retrieval.embedders.http import ADDRESS, KEY, MODEL, Api, HttpEmbedder
+    api, model, url, key = _endpoint(settings, environ)
+    from noforgetti.retrieval.embedders.http import HttpEmbedder
 
+    return HttpEmbedder(
+        api,
+        model,
+        url,
+        key=key,
+        dimensions=settings.dimensions,
+        timeout=settings.timeout,
+        proxies=_proxies(environ, url),
+    )
+
+
+def _endpoint(settings: EmbeddingSettings, environ: Mapping[str, str]) -> tuple[Api, str, str, str]:
+    """Provider, model, address and key. Raises `EmbeddingError` for what is missing; asks nobody."""
     api = Api(settings.type)
     url, model = settings.url or ADDRESS.get(api, ""), settings.model or MODEL.get(api, "")
     for name, value in (("url", url), ("model", model)):
@@ -259,15 +285,7 @@ def _http(settings: EmbeddingSettings, environ: Mapping[str, str]) -> Embedder:
             raise EmbeddingError(
                 "not-set-up", f"The embedding provider `{api}` has no {name}.", f"set `embedding.{name}`"
             )
-    return HttpEmbedder(
-        api,
-        model,
-        url,
-        key=_key(settings.key_env or KEY.get(api, ""), environ),
-        dimensions=settings.dimensions,
-        timeout=settings.timeout,
-        proxies=_proxies(environ, url),
-    )
+    return api, model, url, _key(settings.key_env or KEY.get(api, ""), environ)
 
 
 def _key(name: str, environ: Mapping[str, str]) -> str:

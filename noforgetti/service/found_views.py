@@ -37,7 +37,8 @@ def hit_view(found: FoundEntry) -> Document:
 
 def found_sessions_view(query: str, found: Iterable[FoundSession], recall: Recall) -> Document:
     """The hits of `sessions`, best first."""
-    return {"query": query, "hits": [session_view(one) for one in found], "search": search_view(recall)}
+    hits = [session_view(one) for one in found]
+    return {"query": query, "hits": hits, "search": search_view(recall), "notes": list(recall.past_notes())}
 
 
 def session_view(found: FoundSession) -> Document:
@@ -60,13 +61,14 @@ def search_view(recall: Recall) -> Document:
     return {"mode": mode, **{key: state.get(key) for key in ("model", "reason", "hint")}}
 
 
-def turn_view(memory: Memory, turn: Turn, recall: Recall) -> Document:
+def turn_view(memory: Memory, prompt: str, turn: Turn, recall: Recall) -> Document:
     """What a turn would be given, and why."""
     made = turn.told.report
     return {
         "branch": turn.branch,
         "head": memory.head(turn.branch),
         "injection": memory.settings.injection,
+        "prompt": prompt,
         "class": turn.class_,
         "trivial": turn.trivial,
         "inject": turn.inject,

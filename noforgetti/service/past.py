@@ -324,7 +324,13 @@ class Past:
         """The files that could not be read, with the reason as a sentence."""
         with suppress(sqlite3.Error):
             self._load()
-        return tuple((path, one.kept.trouble) for path, one in sorted(self._records.items()) if one.trouble)
+        found = []
+        for path, one in sorted(self._records.items()):
+            if one.trouble:
+                found.append((path, one.kept.trouble))
+            elif one.complete and not one.session and one.stamp[2]:
+                found.append((path, "no line of it begins a session"))
+        return tuple(found)
 
     def _noted(self, session: str) -> dict[str, _Record]:
         """The files of a session that are the project's, with their records; none while the database is in trouble."""

@@ -16,7 +16,7 @@ from noforgetti.policy import guards
 from noforgetti.retrieval.base import EmbeddingError, FoundEntry, FoundSession, Passage
 from noforgetti.retrieval.corpus import Corpus, Found
 from noforgetti.retrieval.queries import trivial
-from noforgetti.retrieval.ranking import ENTRIES, SESSIONS
+from noforgetti.retrieval.ranking import ASKED, ASKED_NEAR, ENTRIES, SESSIONS
 from noforgetti.retrieval.vectors import Vectors
 from noforgetti.service import index_state
 from noforgetti.service.index_state import file_of
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from noforgetti.model.entry import Category, CommitId, Entry, Snapshot
+    from noforgetti.retrieval.ranking import Profile
     from noforgetti.service.embedding import Embedding
     from noforgetti.service.memory import Memory
     from noforgetti.service.past import Past
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 PATIENCE = 5.0  # seconds that a command waits for the index to be complete
 BATCH = 64  # texts embedded at a time; half a second with a local model on two processors
 _SLICE = 1.0  # seconds of reading session files at a time
+_READING = "reading"  # kept in the index while session files wait to be read
 _CORPORA = 4  # branches whose index is kept in the process
 _PIECES = 2  # of a past session that are shown
 _SHOWN = 600  # code points of a past session's passage that are shown
@@ -53,16 +55,21 @@ class Recall:
     # ---- entries
 
     def entries(
-        self, branch: str, query: str, *, limit: int = 10, category: Category | None = None
+        self, branch: str, query: str, *, limit: int = 10, category: Category | None = None, asked: bool = True
     ) -> tuple[FoundEntry, ...]:
-        """The entries of a branch that fit a query, best first; archived ones too. None when nothing fits."""
+        """The entries of a branch that fit a query, best first; archived ones too. None when nothing fits.
+
+        `asked`: somebody looks for them and reads the list; else they are put before an agent, and must fit better.
+        """
         snapshot = self.memory.snapshot(branch)
         corpus = self._corpus_of(branch, snapshot)  # of the same snapshot: somebody may be writing right now
         now = {str(stored.entry.id): stored for stored in snapshot.entries}
-        found = self._search(corpus, query, limit if category is None else len(now), ())
+        most = limit if category is None and not asked else len(now)
+        found = self._search(corpus, query, most, (), ASKED if asked else ENTRIES)
         answers = (
             FoundEntry(now[hit.passage.key].entry, hit.score, hit.why, hit.similarity)
             for hit in found.hits
+            if not asked or hit.says or hit.score >= ASKED_NEAR
             if category is None or now[hit.passage.key].entry.category is category
         )
         return tuple(answers)[:limit]
@@ -94,8 +101,10 @@ class Recall:
 
     def sessions(self, query: str, *, limit: int = 5, current: str = "") -> tuple[FoundSession, ...]:
         """The past sessions that fit a query, best first; `current`, the one that asks, and its ancestors not."""
+        if not self.memory.settings.past_sessions:
+            return ()
         past = self.past
-        found = self._search(self.past_corpus, query, 8 * limit, self._lineage(current))
+        found = self._search(self.past_corpus, query, 8 * limit, self._lineage(current), SESSIONS)
         answers = []
         for session, score in found.groups:
             fitting = (hit for hit in found.hits if hit.passage.group == session)
@@ -172,7 +181,45 @@ class Recall:
             if "locked" not in done.trouble:  # SQLite's word for busy
                 self.embedding.note(done.trouble)
             return False
+        self._note_reading(more=done.more)
+        if done.dropped and not done.more:
+            self.past_corpus.tidy()
+            self._forget_dropped()
         return done.more
+
+    def past_notes(self) -> tuple[str, ...]:
+        """Why a search of past sessions may have missed something, a sentence each."""
+        if not self.memory.settings.past_sessions:
+            return ("Past sessions are off: the setting `past_sessions` is false.",)
+        found = []
+        if self.past_corpus.meta_get(_READING):
+            found.append("Not all session files are read yet; ask again in a while.")
+        unread = self.past.unread()
+        if unread:
+            path, why = unread[0]
+            more = f" ({len(unread) - 1} more like it)" if len(unread) > 1 else ""
+            found.append(f"`{path}` is not among them: {why}{more}")
+        return tuple(found)
+
+    def _note_reading(self, *, more: bool) -> None:
+        """Let every process know whether the reading of session files has come to its end."""
+        corpus = self.past_corpus
+        try:
+            if bool(corpus.meta_get(_READING)) != more:
+                with corpus.transaction():
+                    corpus.meta_put(_READING, "1" if more else None)
+        except sqlite3.Error:
+            return  # somebody is at work on it, and says so
+
+    def _forget_dropped(self) -> None:
+        """What a user deleted is gone from the vectors too. Kept are those of present entries and passages."""
+        vectors = self.vectors
+        if vectors is None:
+            return
+        keep = set(self.past_corpus.keys().values())
+        for branch in self.memory.heads():
+            keep.update(str(stored.blob) for stored in self.memory.snapshot(branch).entries)
+        vectors.forget(tuple(keep))
 
     def _embed(self, corpus: Corpus, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -205,15 +252,15 @@ class Recall:
             self._vectors.close()
         self._past = self._past_corpus = self._vectors = None
 
-    def _search(self, corpus: Corpus, query: str, limit: int, skip: Collection[str]) -> Found:
+    def _search(self, corpus: Corpus, query: str, limit: int, skip: Collection[str], profile: Profile) -> Found:
         try:
             vectors = None if self.by_words else self.vectors
-            return corpus.search(query, vectors=vectors, limit=limit, skip=skip)
+            return corpus.search(query, vectors=vectors, limit=limit, skip=skip, profile=profile)
         except EmbeddingError as error:
             self.embedding.failed(error)
         except sqlite3.OperationalError:
             return Found()  # the disk is full or the file is locked against readers: nothing is found this time
-        return corpus.search(query, limit=limit, skip=skip)
+        return corpus.search(query, limit=limit, skip=skip, profile=profile)
 
 
 def searched(entry: Entry) -> str:

@@ -63,7 +63,7 @@ def at_once(recall: Recall) -> Callable[[Question], Recalled]:
     """Answers questions in this thread, with all the time there is: for commands."""
 
     def ask(question: Question) -> Recalled:
-        entries = recall.entries(question.branch, question.prompt, limit=question.entries)
+        entries = recall.entries(question.branch, question.prompt, limit=question.entries, asked=False)
         sessions = recall.sessions(question.prompt, limit=question.sessions) if question.sessions else ()
         return Recalled(entries, sessions)
 
@@ -135,7 +135,7 @@ class Recalling:
     def _find(self, recall: Recall, asked: _Asked) -> None:
         question = asked.question
         self._prepare_query(recall, asked)
-        asked.answer.entries = recall.entries(question.branch, question.prompt, limit=question.entries)
+        asked.answer.entries = recall.entries(question.branch, question.prompt, limit=question.entries, asked=False)
         asked.ready.add("memories")
         if question.sessions and time.monotonic() < asked.end:
             asked.answer.sessions = recall.sessions(question.prompt, limit=question.sessions, current=question.session)

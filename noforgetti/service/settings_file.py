@@ -44,6 +44,10 @@ def read(path: str) -> Settings:
         value = _at(settings, name)
         if not least <= value <= most:
             raise BadSettings(path, f"`{name}` is `{value}`; it must be between {least:,} and {most:,}")
+    for name in ("embedding.key_env", "review.http.key_env"):
+        if not re.fullmatch(r"(?:[A-Za-z_][A-Za-z0-9_]*)?", str(_at(settings, name))):
+            # The value is not shown: whoever mistook the key for the variable's name wrote a secret.
+            raise BadSettings(path, f"`{name}` is not the name of an environment variable")
     if settings.embedding.url and not _address(settings.embedding.url):
         # The value is not shown: it may hold a password.
         raise BadSettings(path, "`embedding.url` is no address such as `http://127.0.0.1:8080/v1`, without user or key")
@@ -71,11 +75,20 @@ def _unknown(data: dict[str, Any], kind: Any, prefix: str) -> list[str]:
     return found
 
 
-def _at(settings: Any, name: str) -> int:
+def _at(settings: Any, name: str) -> Any:
     for part in name.split("."):
         settings = getattr(settings, part)
-    value: int = settings
-    return value
+    return settings
+
+
+_TYPES = {  # the validator's names of types, as TOML has them
+    "object": "a table",
+    "array": "a list",
+    "str": "a text",
+    "bool": "true or false",
+    "int": "a whole number",
+    "float": "a number",
+}
 
 
 def _told(message: str, data: Any) -> str:
@@ -89,9 +102,10 @@ def _told(message: str, data: Any) -> str:
         kind = get_type_hints(kind).get(name) if is_dataclass(kind) else None
         names.append(name)
     words = get_args(kind) if get_origin(kind) is Literal else ()
-    told = (
-        "it must be one of " + ", ".join(f"`{one}`" for one in words) if words else expected[:1].lower() + expected[1:]
-    )
+    for word, plain in _TYPES.items():
+        expected = expected.replace(f"`{word}`", plain)
+    listed = ", ".join(f"`{one}`" for one in words)
+    told = f"it must be one of {listed}" if words else expected[:1].lower() + expected[1:]
     return f"`{'.'.join(names)}` is `{value}`; {told}"
 
 

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
 
 SECTION = "project_memory"
 _KEPT = 16  # rendered sections kept, by commit: one for each branch that sessions of this bridge use
-# The least score of an entry that the report shows already: repeating it costs its line and the prefix cache. On the
-# memory in tools/bench/corpus half of the prompts that nothing fits stay without a message at this score, and 20 % of
-# the others would, most of them with the entry in the report; at the floor of search it is 15 % and 2 %.
-REPEATED = 0.23
 _SESSIONS = 3  # past sessions that a turn is told of (the reference system's figure)
 
 
@@ -115,12 +111,13 @@ class Turns:
         turn = Turn(branch, class_, trivial(prompt), told)
         if settings.injection == "session-start":
             return self._once(turn, session)
-        if settings.ephemeral and not turn.trivial:
+        if settings.ephemeral and settings.recall_budget and not turn.trivial:
             turn = self._recalled(turn, prompt, session)
         return _placed(turn, self._in_mode(turn))
 
     def _recalled(self, turn: Turn, prompt: str, session: str) -> Turn:
         from noforgetti.retrieval import context
+        from noforgetti.retrieval.ranking import ENTRIES, REPEATED
         from noforgetti.service.recalling import Question
 
         memory = self._memory
@@ -131,7 +128,7 @@ class Turns:
         now = memory.snapshot(turn.branch)
         scored = {own: one for own, one in turn.told.scored.items() if one.reason is not scoring.Reason.FORGOTTEN}
         shown = turn.told.report.places if turn.told.report else {}
-        worth = [one for one in found.entries if one.entry.id not in shown or _clear(one)]
+        worth = [one for one in found.entries if _clear(one, REPEATED if one.entry.id in shown else ENTRIES.floor)]
         beside = context.with_siblings(_tellable(worth), _keyed(now))
         entries = _ordered([one for one in beside if one.entry.id in scored], turn.class_)
         if memory.settings.lessons == "selective":
@@ -225,9 +222,9 @@ def _tellable(found: Sequence[FoundEntry]) -> tuple[FoundEntry, ...]:
     return tuple(one for one in found if not one.entry.archived and not guards.unsafe(one.entry.text))
 
 
-def _clear(found: FoundEntry) -> bool:
-    """Whether it fits well enough to be said twice. Scores by words alone do not tell."""
-    return found.similarity is None or found.score >= REPEATED
+def _clear(found: FoundEntry, least: float) -> bool:
+    """Whether it fits well enough by itself, not as one of several. Scores by words alone do not tell."""
+    return found.similarity is None or found.score >= least
 
 
 def _keyed(now: Snapshot) -> tuple[FoundEntry, ...]:

@@ -58,6 +58,7 @@ class Traits:
     importance: Importance | None = None
     pinned: bool | None = None
     key: str | None = None
+    tags: tuple[str, ...] | None = None
 
 
 def add(
@@ -223,8 +224,9 @@ def _published(
 
 
 def _reinforced(memory: Memory, done: Written, writer: Writer, session: str) -> Written:
-    """Whoever corrects or repeats an old entry says that it holds now: it must not stay faded out of the report."""
-    if done.entry is not None and done.commit is not None:
+    """Whoever corrects or repeats an old entry says that it holds now: it must not stay faded out of the report. The
+    branch does not change by that."""
+    if done.entry is not None and done.outcome in ("added", "replaced", "duplicate"):
         signals.reworded(memory, done.branch, done.entry, by=writer, session=session)
     return done
 
@@ -256,6 +258,8 @@ def _traits(entry: Entry, traits: Traits, now: str) -> Entry:
         entry = replace(entry, pinned=traits.pinned)
     if traits.key is not None:
         entry = replace(entry, key=one_line(traits.key))
+    if traits.tags is not None:
+        entry = replace(entry, tags=tuple(dict.fromkeys(tag for one in traits.tags if (tag := one_line(one)))))
     return entry
 
 

@@ -194,7 +194,7 @@ def test_a_past_session_is_found_with_its_day_and_file(nf: CommandLine) -> None:
     )
     doc = nf.json("sessions", "Kafka")
     (hit,) = doc["hits"]
-    assert set(doc) == {"query", "hits", "search"}
+    assert set(doc) == {"query", "hits", "search", "notes"}
     assert hit == {
         "id": "s1",
         "name": "",
@@ -257,7 +257,8 @@ def test_the_document_of_report_has_its_keys(nf: CommandLine) -> None:
     doc = nf.json("report", "--prompt", OTHER_WORDS)
 
     assert set(doc) == {
-        "branch", "head", "injection", "class", "trivial", "inject", "tokens", "budget", "entries", "memories",
+        "branch", "head", "injection", "class", "prompt",
+        "trivial", "inject", "tokens", "budget", "entries", "memories",
         "sessions", "left_out", "search",
     }  # fmt: skip
     assert [set(one) for one in doc["entries"]] == [{"id", "section", "told", "why"}]

@@ -55,6 +55,7 @@ SESSIONS: dict[str, Any] = {
         {"id": "s2", "name": "", "time": "", "text": "k" * 500, "score": 0.4, "why": "meaning: 0.5", "file": ""},
     ],
     "search": HYBRID,
+    "notes": [],
 }
 LESSONS: dict[str, Any] = {
     "branch": "main",
@@ -82,6 +83,7 @@ STATS: dict[str, Any] = {
 TURN: dict[str, Any] = {
     "branch": "main",
     "class": "debug",
+    "prompt": "use tabs",
     "trivial": False,
     "inject": {"section": "The report.", "ephemeral": "What fits."},
     "tokens": 1_234,
@@ -107,10 +109,12 @@ def test_hits_say_their_category_id_reason_and_marks() -> None:
 
 
 def test_nothing_found_is_said_with_the_beginning_of_the_query() -> None:
-    nothing = {**HITS, "hits": [], "query": "x" * 200, "search": OFF}
+    nothing = {**HITS, "hits": [], "query": "x" * 200, "search": OFF, "notes": ["Not all files are read yet."]}
 
     assert found.hits(nothing) == f"Nothing on branch `main` fits `{'x' * 80}`."
-    assert found.sessions(nothing) == f"No past session of this project fits `{'x' * 80}`."
+    assert found.sessions(nothing) == (
+        f"No past session of this project fits `{'x' * 80}`.\nNot all files are read yet."
+    )
 
 
 def test_past_sessions_say_day_name_reason_and_file() -> None:

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from noforgetti.retrieval.base import EmbeddingError
-from noforgetti.retrieval.embedders.http import Api, HttpEmbedder
+from noforgetti.retrieval.embedders.http import HttpEmbedder
+from noforgetti.retrieval.embedders.providers import Api
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

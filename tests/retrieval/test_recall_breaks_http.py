@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noforgetti.retrieval.base import EmbeddingError
-from noforgetti.retrieval.embedders.http import Api, HttpEmbedder
+from noforgetti.retrieval.embedders.http import HttpEmbedder
+from noforgetti.retrieval.embedders.providers import Api
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -302,3 +303,75 @@ def test_a_failing_model_leaves_words_and_is_told_once(memory: Memory, user: Pat
     assert embedding.take_notice().startswith("Search goes by words alone: ")
     assert embedding.take_notice() == ""
     assert embedding.view()["state"] == "degraded"
+
+
+# ---- what a search may have missed
+
+
+def test_past_sessions_that_are_off_find_nothing_and_say_so(memory: Memory, user: Path) -> None:
+    told(memory, user, "s1", "The login test is flaky because of the clock.")
+    recall = recalling(memory, user)
+    recall.complete_past()
+    assert recall.sessions("flaky login test")
+    memory.settings = replace(memory.settings, past_sessions=False)
+
+    assert recall.sessions("flaky login test") == ()
+    assert recall.past_notes() == ("Past sessions are off: the setting `past_sessions` is false.",)
+
+
+def test_files_that_wait_to_be_read_are_mentioned_until_they_are(memory: Memory, user: Path) -> None:
+    for number in range(3):
+        told(memory, user, f"s{number}", f"Message number {number} about gardening.")
+    recall = recalling(memory, user)
+
+    assert recall.refresh_past(0.0)
+    waiting = recall.past_notes()
+    recall.complete_past()
+
+    assert waiting == ("Not all session files are read yet; ask again in a while.",)
+    assert recall.past_notes() == ()
+
+
+def test_a_file_that_cannot_be_read_is_named(memory: Memory, user: Path) -> None:
+    file = told(memory, user, "s1", "The login test is flaky.")
+    garbage = file.with_name("2026-11-29_other.jsonl")
+    garbage.write_text("garbage\n")
+    recall = recalling(memory, user)
+    recall.complete_past()
+
+    (note,) = recall.past_notes()
+
+    assert note.startswith(f"`{garbage}` is not among them: ")
+
+
+def test_what_was_deleted_leaves_no_vector(memory: Memory, user: Path) -> None:
+    review(memory, add=HELD)
+    file = told(memory, user, "s1", "The login test is flaky.")
+    recall = recalling(memory, user)
+    recall.complete(MAIN)
+    recall.complete_past()
+    before = index_state.vectors_kept(memory)
+    file.unlink()
+
+    recall.complete_past()
+
+    assert (before, index_state.vectors_kept(memory)) == (len(HELD) + 1, len(HELD))
+
+
+# ---- looking for, and being told
+
+
+def test_a_word_that_was_written_is_reason_enough_for_whoever_looks(memory: Memory, user: Path) -> None:
+    review(memory, add=HELD)
+    recall = recalling(memory, user)
+    query = "查询nginx的超时 cents"
+
+    assert ids(recall, query) == ["money"]
+    assert ids(recall, FOREIGN) == []
+
+
+@pytest.mark.parametrize("query", ["continue the work please", FOREIGN])
+def test_an_agent_is_told_nothing_that_does_not_fit(memory: Memory, user: Path, query: str) -> None:
+    review(memory, add=HELD)
+
+    assert ids(recalling(memory, user), query, asked=False) == []

@@ -247,3 +247,22 @@ def test_an_entry_is_never_longer_than_the_memory(project: Path, home: Path) -> 
 
     assert memory.limits.entry == 1_000
     memory.close()
+
+
+@pytest.mark.parametrize("name", ["embedding.key_env", "review.http.key_env"])
+def test_a_key_in_place_of_its_variables_name_is_refused_and_not_shown(tmp_path: Path, name: str) -> None:
+    with pytest.raises(BadSettings) as caught:
+        load(written(tmp_path, f'{name} = "sk-abc-123"'))
+
+    assert f"`{name}` is not the name of an environment variable" in caught.value.message
+    assert "sk-abc" not in caught.value.message
+
+
+def test_a_wrong_word_is_told_the_right_ones_and_a_wrong_type_by_its_name_in_toml(tmp_path: Path) -> None:
+    def told(text: str) -> str:
+        with pytest.raises(BadSettings) as caught:
+            load(written(tmp_path, text))
+        return caught.value.message.partition("cannot be used: ")[2]
+
+    assert told('lessons = "some"') == "`lessons` is `some`; it must be one of `all`, `selective`. Nothing was done."
+    assert told('telemetry = "no"') == "`telemetry` is `no`; expected true or false, got a text. Nothing was done."

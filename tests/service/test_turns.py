@@ -9,10 +9,11 @@ from store.builders import STAMP, Clock, entry, opened, review
 
 from noforgetti.model.entry import MAIN, Category, Entry
 from noforgetti.retrieval.base import FoundEntry, FoundSession
+from noforgetti.retrieval.ranking import REPEATED
 from noforgetti.service import telemetry, writes
 from noforgetti.service.branches import fork
 from noforgetti.service.recalling import Question, Recalled
-from noforgetti.service.turns import REPEATED, Sections, Turns, fenced
+from noforgetti.service.turns import Sections, Turns, fenced
 from noforgetti.service.writes import Traits
 
 from .said import fake_secret

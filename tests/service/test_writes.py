@@ -11,6 +11,7 @@ from store.builders import cli, entry, opened, published, state_of, texts, writt
 from noforgetti.model.entry import MAIN
 from noforgetti.policy.verdict import Rule
 from noforgetti.service import signals, writes
+from noforgetti.service.writes import Traits
 from noforgetti.store.base import NewerFormat, PutFile
 
 if TYPE_CHECKING:
@@ -205,3 +206,26 @@ def test_a_fresh_rewording_costs_one_commit(memory: Memory) -> None:
     writes.reword(memory, MAIN, first.entry.id, "Use pnpm 10.")
 
     assert signals.read(memory, MAIN).by_id == {}
+
+
+def test_saying_a_faded_fact_again_confirms_it_without_a_commit_on_the_branch(memory: Memory) -> None:
+    clock = time.time()
+    memory.clock = lambda: clock
+    first = writes.add(memory, MAIN, "We chose Kafka for events.")
+    assert first.entry
+    memory.clock = lambda: clock + 184 * 86_400
+
+    again = writes.add(memory, MAIN, "We chose Kafka for events.")
+
+    assert (again.outcome, again.commit, memory.head(MAIN)) == ("duplicate", None, first.commit)
+    assert signals.read(memory, MAIN).by_id[first.entry.id].evidence == 2
+
+
+def test_tags_are_kept_once_each_and_in_order(memory: Memory) -> None:
+    done = writes.add(memory, MAIN, "Retry flaky tests once.", Traits(tags=("testing", "ci", " testing ", "")))
+
+    assert done.entry
+    assert done.entry.tags == ("testing", "ci")
+    reworded = writes.reword(memory, MAIN, done.entry.id, "Retry flaky tests twice.")
+    assert reworded.entry
+    assert reworded.entry.tags == ("testing", "ci")

@@ -92,7 +92,8 @@ def _traits(command: click.Command) -> click.Command:
         click.Option(["--category"], type=click.Choice(_CATEGORIES), help="What sort of fact it is."),
         click.Option(["--importance"], type=click.Choice(["high", "normal", "low"]), help="The cost of forgetting it."),
         click.Option(["--pin/--unpin", "pinned"], default=None, help="Keep automatic review away from it."),
-        click.Option(["--key"], help="A short name under which there is one entry."),
+        click.Option(["--key"], help="A short name of the fact, such as pref.commit_style."),
+        click.Option(["--tag", "tags"], multiple=True, help="What it is about, such as testing; may be repeated."),
         click.Option(
             ["--scope"],
             type=click.Choice(["project"]),
@@ -149,11 +150,17 @@ def remove(session: Session, old: str) -> None:
     _written(session, writes.remove(session.memory, session.branch, old))
 
 
-def _read_traits(category: str | None, importance: str | None, pinned: bool | None, key: str | None) -> Traits:
+def _read_traits(
+    category: str | None, importance: str | None, pinned: bool | None, key: str | None, tags: tuple[str, ...]
+) -> Traits:
     from noforgetti.service import writes
 
     return writes.Traits(
-        Category(category) if category else None, Importance(importance) if importance else None, pinned, key
+        Category(category) if category else None,
+        Importance(importance) if importance else None,
+        pinned,
+        key,
+        tags or None,
     )
 
 

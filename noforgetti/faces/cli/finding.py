@@ -63,10 +63,10 @@ def sessions(session: Session, words: tuple[str, ...], limit: int) -> None:
 
 @cli.command()
 @click.option("--prompt", metavar="P", default="", help="What fits this prompt, too. `-` reads it from stdin.")
-@click.option("--why", is_flag=True, help="For each entry why it is in or out.")
+@click.option("--why", is_flag=True, help="Instead of the text, for each entry why it is in or out.")
 @pass_session
 def report(session: Session, prompt: str, why: bool) -> None:
-    """What would be put before the agent now, exactly, and with --why for what reason."""
+    """What would be put before the agent now, exactly; with --why for what reason instead."""
     from noforgetti.service.found_views import turn_view
     from noforgetti.service.recalling import at_once
     from noforgetti.service.turns import Turns
@@ -77,7 +77,7 @@ def report(session: Session, prompt: str, why: bool) -> None:
         recall.complete(session.branch)
         recall.complete_past()
     turn = Turns(memory, at_once(recall)).start(session.branch, query)
-    session.print(turn_view(memory, turn, recall), found.why if why else found.report)
+    session.print(turn_view(memory, query, turn, recall), found.why if why else found.report)
     recall.close()
 
 
@@ -85,7 +85,7 @@ def report(session: Session, prompt: str, why: bool) -> None:
 @pass_session
 def archive(session: Session) -> None:
     """Set aside whole topics that went cold: nothing in them was said, corrected or reinforced for two half-lives. One
-    commit, which `undo` takes back; what is archived is still found by `search`."""
+    commit, which `undo COMMIT` takes back; what is archived is still found by `search`."""
     from noforgetti.model.entry import Writer
     from noforgetti.service.signals import archive_cold
 

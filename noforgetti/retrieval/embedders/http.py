@@ -14,12 +14,12 @@ import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from noforgetti.retrieval.base import EmbeddingError
 from noforgetti.retrieval.embedders.prefixes import prefixes
+from noforgetti.retrieval.embedders.providers import KEY, Api
 from noforgetti.retrieval.embedders.rows import checked, of_content
 
 if TYPE_CHECKING:
@@ -32,28 +32,6 @@ CONNECT = 2.0  # seconds to reach a server: one that needs longer is of no use t
 _BATCH = 64  # texts of one request: below the least limit of the providers, and a second's work for a local model
 _LONGEST = 64 * 1024 * 1024  # bytes of an answer that are read: 64 vectors of 8,192 numbers are a fifth of it
 _PIECE = 64 * 1024
-
-
-class Api(StrEnum):
-    """Which provider; its format, its address and its model where settings name none."""
-
-    OLLAMA = "ollama"
-    OPENAI = "openai"
-    MISTRAL = "mistral"
-    COMPATIBLE = "openai-compatible"
-
-
-ADDRESS: Mapping[Api, str] = {
-    Api.OLLAMA: "http://127.0.0.1:11434",
-    Api.OPENAI: "https://api.openai.com/v1",
-    Api.MISTRAL: "https://api.mistral.ai/v1",
-}
-MODEL: Mapping[Api, str] = {
-    Api.OLLAMA: "nomic-embed-text",
-    Api.OPENAI: "text-embedding-3-small",
-    Api.MISTRAL: "mistral-embed",
-}
-KEY: Mapping[Api, str] = {Api.OPENAI: "OPENAI_API_KEY", Api.MISTRAL: "MISTRAL_API_KEY"}  # variables that hold it
 
 
 @dataclass(slots=True)

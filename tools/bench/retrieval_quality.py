@@ -1,4 +1,4 @@
-"""How well finding finds: `python tools/bench/retrieval.py [--locomo FILE] [--devmembench FILE] [--model M]`.
+"""How well finding finds: `python tools/bench/retrieval_quality.py [--locomo FILE] [--devmembench FILE] [--model M]`.
 
 Everything goes through the product's own index, analysis, weights and floors. Three bodies of text, each given by its
 path: LoCoMo (turns of long conversations, one index for each), DevMemBench (coding sessions as units, all in one index,
