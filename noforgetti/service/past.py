@@ -328,8 +328,8 @@ class Past:
         for path, one in sorted(self._records.items()):
             if one.trouble:
                 found.append((path, one.kept.trouble))
-            elif one.complete and not one.session and one.stamp[2]:
-                found.append((path, "no line of it begins a session"))
+            elif one.complete and not one.ours and not one.cwd and one.stamp[2]:
+                found.append((path, "no line of it says where a session was started"))
         return tuple(found)
 
     def _noted(self, session: str) -> dict[str, _Record]:
