@@ -165,6 +165,48 @@ _PATTERNS = tuple(
          r"(?:safe\w*|filters?|restrictions?|guardrails?)"),
     )
 )  # fmt: skip
+# A match of each pattern holds at least one of these (in small letters), in the order of the table: looking for them takes
+# a twentieth of the time of running all patterns, and most texts hold few. `|` parts them.
+_DROPS = "ignore|disregard|forget|override|overrule|bypass|discard|dismiss|neglect|drop|skip|violate"
+_SECRETS = ".ssh|id_rsa|id_ed25519|/etc/|.aws|.env|.netrc"
+_NEEDS = tuple(
+    tuple(needs.split("|"))
+    for needs in (
+        _DROPS,
+        "ignore|disregard|forget",
+        "ignore|disregard|forget",
+        "supersede|replace|override|overrule|precedence|cancel",
+        "ignor|忽略|无视|忘记|無視|игнорируй",
+        "follow|obey|longer|void|null|revoked|cancel|lifted|suspended",
+        "follow|obey|respect",
+        "<",
+        "</",
+        "<|inst]",
+        "sys>>|##|begin system prompt",
+        "system|assistant|developer",
+        "system|assistant|developer",
+        "system|assistant|developer",
+        "assistant",
+        "your|mode",
+        "you|anything|act|behave|pretend",
+        "answer|reply|respond|obey|comply|say|agree|approve",
+        "obey|comply|refuse|answer|reply|respond|approve|reveal|" + _DROPS,
+        "rule|instruction|directive|order",
+        "read|processing|see",
+        "order|command|authori|you|this",
+        "message|note|memo|attention|notice|instruction",
+        "granted|authori|permitted|without",
+        "respond|reply|answer|treat|consider|regard",
+        "hide|conceal|keep|secretly|covertly|mention|reveal|disclose|repeat",
+        "reveal|print|output|repeat|show|dump|disclose",
+        _SECRETS,
+        "user|human|operator|owner",
+        "this",
+        _SECRETS + "|system|your",
+        "secret|credential|password|token|key|environment|conversation|chat|history|memor",
+        "your",
+    )
+)
 _NEGATED = re.compile(r"(?:\b(?:never|not|cannot|nobody\s+may|nor)|n't)\s+(?:\w+\s+)?$", re.IGNORECASE)
 # Rules whose own words are negative; for all others a negation in front makes the sentence a warning.
 _SELF_NEGATED = frozenset({"asks for secrecy from the user", "denies the model its instructions"})
@@ -173,7 +215,10 @@ _SELF_NEGATED = frozenset({"asks for secrecy from the user", "denies the model i
 def injection(text: str) -> Refusal | None:
     """A refusal that quotes the words that speak to the model, or None."""
     plain = re.sub(r"[*`]|(?<!\w)_|_(?!\w)", "", unicodedata.normalize("NFKC", text)).replace("’", "'")
-    for why, pattern in _PATTERNS:
+    small = plain.lower().replace("ı", "i").replace("i\u0307", "i")  # what `re.IGNORECASE` takes for an i
+    for (why, pattern), needs in zip(_PATTERNS, _NEEDS, strict=True):
+        if not any(need in small for need in needs):
+            continue
         for match in pattern.finditer(plain):
             if why not in _SELF_NEGATED and _NEGATED.search(plain, max(0, match.start() - 30), match.start()):
                 continue

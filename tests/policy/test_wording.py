@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from noforgetti.policy import wording
 from noforgetti.policy.verdict import Rule
 from noforgetti.policy.wording import injection
 
@@ -101,3 +104,17 @@ def test_prohibition_of_an_attack_is_a_fact() -> None:
 def test_any_string_gets_an_answer(text: str) -> None:
     answer = injection(text)
     assert answer is None or answer.rule is Rule.INJECTION
+
+
+@pytest.mark.parametrize("number", range(len(wording._PATTERNS)))
+def test_what_a_pattern_needs_is_in_everything_that_it_matches(number: int) -> None:
+    pattern, needs = wording._PATTERNS[number][1], wording._NEEDS[number]
+
+    @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(st.from_regex(pattern))
+    def holds(text: str) -> None:
+        for match in pattern.finditer(unicodedata.normalize("NFKC", text)):
+            small = match[0].lower().replace("ı", "i").replace("i\u0307", "i")
+            assert any(need in small for need in needs), match[0]
+
+    holds()
