@@ -50,6 +50,8 @@ _WORDS = 150  # passages of the first step's best by words that the second step 
 _MEANING = 75  # and by meaning: 25 find as much
 _AROUND = 2  # neighbours on each side of each of them
 _MADE = 256  # missing vectors that a search itself looks up and, with a quick model, makes: some 10 ms
+_SAMPLE = 8_192  # cosines that tell which are worth a look
+_SPARE = 8  # times as many as wanted are looked at: those of sessions that are left out may be among them
 _POSTINGS = 128  # terms whose passages are kept in memory: the words of the last few questions
 _ASKED = 500  # parameters in one statement
 _DROPPED = 5_000  # dropped passages that are remembered for whoever follows; past that, everybody reads everything
@@ -73,6 +75,9 @@ class Corpus:
 
     def _clear(self) -> None:
         self._generation = self._epoch = ""
+        self._total, self._average = 0, 1.0
+        self._rough: Floats = np.empty(0, dtype=np.float32)
+        self._column: Integers = np.empty(0, dtype=np.int64)
         self._ids: Integers = np.empty(0, dtype=np.int64)
         self._lengths: Floats = np.empty(0, dtype=np.float32)
         self._live: npt.NDArray[np.bool_] = np.empty(0, dtype=bool)
@@ -314,6 +319,11 @@ class Corpus:
         self._index_of = np.full(int(self._ids[-1]) + 1 if len(self._ids) else 0, -1, dtype=np.int64)
         self._index_of[self._ids] = np.arange(len(self._ids))
         self._generation = generation
+        self._total = int(self._live.sum())
+        self._average = float(self._lengths[self._live].mean()) if self._total else 1.0
+        # Reused by every search: fresh pages for half a megabyte each cost a third of the time in a thread of its own.
+        self._rough = np.zeros(len(self._ids), dtype=np.float32)
+        self._column = np.full(len(self._ids), -1, dtype=np.int64)
         self._order = None
         self._postings.clear()
 
@@ -363,7 +373,7 @@ class Corpus:
     ) -> Found:
         self._follow()
         terms = analysis.query(query)
-        if not self._live.any() or not terms:
+        if not self._total or not terms:
             return Found()
         allowed = self._allowed(skip)
         cosine = self._cosine(query, vectors)
@@ -422,18 +432,18 @@ class Corpus:
         profile: Profile,
     ) -> Integers:
         """The first step: the best by words, the best by meaning, and who stands beside them, in corpus order."""
-        total = int(self._live.sum())
-        rough = np.zeros(len(self._ids), dtype=np.float32)
-        average = float(self._lengths[self._live].mean()) or 1.0
+        total, average = self._total, self._average
+        rough = self._rough
+        rough.fill(0)
         for term, found in zip(terms, holders, strict=True):
             if len(found):
                 idf = np.log1p((total - len(found) + 0.5) / (len(found) + 0.5))
                 rough[found] += term.weight * idf / (1 - profile.b + profile.b * self._lengths[found] / average)
-        rough[~allowed] = 0
-        best = _best(rough, _WORDS, rough > 0)
+        rough *= allowed
+        best = _best(rough, _WORDS, np.flatnonzero(rough > 0))
         if cosine is not None:
-            near = np.where(allowed & self._matrix.has, cosine, -2.0)
-            best = np.union1d(best, _best(near, _MEANING, near > -2.0))
+            near = np.flatnonzero(cosine > _least(cosine, _MEANING))
+            best = np.union1d(best, _best(cosine, _MEANING, near[allowed[near]]))
         if not len(best):
             return best
         order, at = self._in_order()
@@ -453,8 +463,8 @@ class Corpus:
             counts=self._counts(chosen, terms, holders),
             lengths=self._lengths[chosen],
             frequency=np.array([len(one) for one in holders], dtype=np.float32),
-            total=int(self._live.sum()),
-            average=float(self._lengths[self._live].mean()),
+            total=self._total,
+            average=self._average,
             cosine=None if cosine is None else cosine[chosen],
             group=self._groups[chosen],
             place=self._places[chosen],
@@ -466,11 +476,11 @@ class Corpus:
     def _counts(self, chosen: Integers, terms: list[QueryTerm], holders: list[Integers]) -> Floats:
         """How often each of the chosen passages holds each term, shape (n, q)."""
         counts = np.zeros((len(chosen), len(terms)), dtype=np.float32)
-        place = np.full(len(self._ids), -1, dtype=np.int64)
-        place[chosen] = np.arange(len(chosen))
+        self._column[chosen] = np.arange(len(chosen))
         for column, found in enumerate(holders):
-            at = place[found]
+            at = self._column[found]
             counts[at[at >= 0], column] = 1
+        self._column[chosen] = -1
         rows, columns = (one.tolist() for one in np.nonzero(counts))
         ids = self._ids[chosen].tolist()
         stored = self._select("id, terms", [ids[row] for row in dict.fromkeys(rows)])
@@ -508,11 +518,17 @@ class Corpus:
         return Found(tuple(hits), tuple(sorted(groups, key=lambda pair: -pair[1])))
 
 
-def _best(values: Floats, most: int, where: npt.NDArray[np.bool_]) -> Integers:
-    at = np.flatnonzero(where)
-    if len(at) > most:
-        at = at[np.argpartition(values[at], len(at) - most)[-most:]]
-    return at
+def _best(values: Floats, most: int, at: Integers) -> Integers:
+    """Those of the indices `at` with the greatest values, at most so many."""
+    return at[np.argpartition(values[at], len(at) - most)[-most:]] if len(at) > most else at
+
+
+def _least(values: Floats, most: int) -> float:
+    """A bound that far more than `most` of the values exceed, and of many values still few: by a sample of them."""
+    sample = values[:: max(1, len(values) // _SAMPLE)]
+    sample = sample[~np.isnan(sample)]
+    wanted = _SPARE * most * len(sample) // max(1, len(values)) + 1
+    return float(np.partition(sample, len(sample) - wanted)[len(sample) - wanted]) if wanted < len(sample) else -2.0
 
 
 def _why(counts: Floats, terms: list[QueryTerm], near: float | None) -> str:

@@ -22,6 +22,7 @@ class Matrix:
 
     def __init__(self) -> None:
         self._rows: Floats = np.empty((0, 0), dtype=np.float32)
+        self._found: Floats = np.empty(0, dtype=np.float32)
         self._model = ("", 0)
         self.has: npt.NDArray[np.bool_] = np.empty(0, dtype=bool)
 
@@ -50,9 +51,13 @@ class Matrix:
                 self.has[number] = True
 
     def cosine(self, row: Floats) -> Floats | None:
-        """The nearness of each passage to a vector, shape (n,); NaN where there is none, None for another width."""
+        """The nearness of each passage to a vector, shape (n,); NaN where there is none, None for another width. The
+        answer holds until the next question."""
         if self._rows.shape[1] != len(row):
             return None
-        found: Floats = self._rows[: len(self.has)] @ row
-        found[~self.has] = np.nan
-        return found
+        count = len(self.has)
+        if len(self._found) != count:
+            self._found = np.empty(count, dtype=np.float32)
+        np.dot(self._rows[:count], row, out=self._found)
+        self._found[~self.has] = np.nan
+        return self._found
