@@ -208,8 +208,8 @@ class Recalling:
 
 
 def _share_memory() -> None:
-    """Let threads take memory from one place. One for each, glibc's way, is given back after every large array: a quarter
-    of the time of a search of 100,000 passages went into page faults."""
+    """Let threads take memory from one place. One for each, as glibc has it, is given back after every large array: a
+    quarter of the time of a search of 100,000 passages went into page faults."""
     import ctypes
 
     with suppress(OSError, AttributeError):
