@@ -223,7 +223,7 @@ def turns(folder: Path, count: int) -> None:
     state = {"number": 0}
 
     def start() -> None:
-        bridge.call("turn/start", session=SESSION, branch="main", prompt="what now?")
+        bridge.call("turn/start", session=SESSION, branch="main", prompt="ok")
 
     def change() -> None:
         state["number"] += 1
@@ -288,11 +288,11 @@ def scale(folder: Path, count: int) -> None:
     _grow(repository)
     bridges = {"small": Bridge(small.environ, small.project), "large": Bridge(large.environ, large.project)}
     for name, bridge in bridges.items():
-        took = timed(lambda bridge=bridge: bridge.call("turn/start", session=SESSION, branch="main", prompt=""))  # type: ignore[misc]
+        took = timed(lambda bridge=bridge: bridge.call("turn/start", session=SESSION, branch="main", prompt="ok"))  # type: ignore[misc]
         print(f"  first turn start, {name}: {took:.1f} ms")
 
     def start(name: str) -> Callable[[], object]:
-        return lambda: bridges[name].call("turn/start", session=SESSION, branch="main", prompt="")
+        return lambda: bridges[name].call("turn/start", session=SESSION, branch="main", prompt="ok")
 
     def status(name: str) -> Callable[[], object]:
         return lambda: bridges[name].call("command", session=SESSION, branch="main", line="status")
