@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from noforgetti.service.past import Past
 
 PATIENCE = 5.0  # seconds that a command waits for the index to be complete
-BATCH = 64  # texts embedded at a time; half a second with a local model on two processors
+_BATCH = 64  # texts embedded at a time; half a second with a local model on two processors
 _SLICE = 1.0  # seconds of reading session files at a time
 _READING = "reading"  # kept in the index while session files wait to be read
 _CORPORA = 4  # branches whose index is kept in the process
@@ -223,11 +223,17 @@ class Recall:
 
     def _embed(self, corpus: Corpus, seconds: float) -> None:
         end = time.monotonic() + seconds
+        while self.embed_some(corpus) and time.monotonic() < end:
+            pass
+
+    def embed_some(self, corpus: Corpus) -> bool:
+        """Make a batch of missing vectors; True when more are missing that can be made now."""
         try:
-            while (vectors := self.vectors) and corpus.embed(vectors, BATCH) and time.monotonic() < end:
-                pass
+            vectors = self.vectors
+            return vectors is not None and corpus.embed(vectors, _BATCH) > 0
         except EmbeddingError as error:
             self.embedding.failed(error)
+            return False
 
     # ---- vectors
 

@@ -192,14 +192,8 @@ class Recalling:
             self._embed(recall, recall.past_corpus)
 
     def _embed(self, recall: Recall, corpus: Corpus) -> None:
-        from noforgetti.service.recall import BATCH
-
-        vectors = recall.vectors
-        try:
-            while vectors is not None and corpus.embed(vectors, BATCH) and not self._stop.is_set():
-                self._stop.wait(_BREATH)
-        except EmbeddingError as error:  # past sessions are read all the same
-            self._embedding.failed(error)
+        while recall.embed_some(corpus) and not self._stop.is_set():
+            self._stop.wait(_BREATH)
 
     def _recall(self) -> Recall:
         from noforgetti.service.recall import Recall

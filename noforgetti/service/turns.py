@@ -7,7 +7,7 @@ the prompt is a message of its own, there only when something was found.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -149,7 +149,7 @@ class Turns:
                     "ms": round(found.milliseconds, 1),
                 },
             )
-        return Turn(turn.branch, turn.class_, turn.trivial, turn.told, text, entries, found.sessions, found.left_out)
+        return replace(turn, ephemeral=text, entries=entries, sessions=found.sessions, left_out=found.left_out)
 
     def _with_lessons(self, entries: Sequence[FoundEntry], now: Sequence[Entry], prompt: str) -> tuple[FoundEntry, ...]:
         from noforgetti.retrieval.base import FoundEntry
@@ -204,18 +204,7 @@ def _midnight(memory: Memory) -> float:
 
 
 def _placed(turn: Turn, inject: dict[str, str]) -> Turn:
-    kept = {key: value for key, value in inject.items() if value or key == "section"}
-    return Turn(
-        turn.branch,
-        turn.class_,
-        turn.trivial,
-        turn.told,
-        turn.ephemeral,
-        turn.entries,
-        turn.sessions,
-        turn.left_out,
-        kept,
-    )
+    return replace(turn, inject={key: value for key, value in inject.items() if value or key == "section"})
 
 
 def _tellable(found: Sequence[FoundEntry]) -> tuple[FoundEntry, ...]:

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from noforgetti.retrieval.base import EmbeddingError
-from noforgetti.retrieval.embedders.rows import checked, of_content
+from noforgetti.retrieval.embedders.rows import of_content, taken
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,14 +78,7 @@ class BedrockEmbedder:
         else:
             chosen = {"dimensions": self.dimensions, "normalize": True} if self.dimensions else {}
             raw = [self._ask({"inputText": text, **chosen}, "embedding") for text in texts]
-        try:
-            rows = checked(raw, count=len(texts), width=self.width, model=self.model)
-        except EmbeddingError as error:
-            if error.cause == "wrong-width":
-                self.width = self.dimensions  # unless it was asked for, the next answer says what the width is now
-            raise
-        self.width = rows.shape[1]
-        return rows
+        return taken(raw, count=len(texts), by=self)
 
     def _ask(self, body: dict[str, Any], key: str) -> list[object]:
         from botocore.exceptions import BotoCoreError, ClientError

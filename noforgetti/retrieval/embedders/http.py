@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from noforgetti.retrieval.base import EmbeddingError
 from noforgetti.retrieval.embedders.prefixes import prefixes
 from noforgetti.retrieval.embedders.providers import KEY, Api
-from noforgetti.retrieval.embedders.rows import checked, of_content
+from noforgetti.retrieval.embedders.rows import of_content, taken
 
 if TYPE_CHECKING:
     import socket
@@ -83,14 +83,7 @@ class HttpEmbedder:
             body["output_dimension" if self.api is Api.MISTRAL else "dimensions"] = self.dimensions
         path = "/api/embed" if self.api is Api.OLLAMA else "/embeddings"
         answer = self._answer(self._send(path, json.dumps(body).encode()))
-        try:
-            rows = checked(answer, count=len(texts), width=self.width, model=self.model)
-        except EmbeddingError as error:
-            if error.cause == "wrong-width":
-                self.width = self.dimensions  # unless it was asked for, the next answer says what the width is now
-            raise
-        self.width = rows.shape[1]
-        return rows
+        return taken(answer, count=len(texts), by=self)
 
     def _answer(self, body: bytes) -> object:
         """The vectors in an answer, in the order of the texts; anything else becomes what `checked` refuses."""

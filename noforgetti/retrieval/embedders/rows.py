@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -39,6 +39,27 @@ def checked(raw: object, *, count: int, width: int, model: str) -> Floats:
     if not np.isfinite(rows).all():
         raise _bad(model, "some numbers in it are not finite")
     return normalised(rows)
+
+
+class Provider(Protocol):
+    """What is known of a provider's model: its width, 0 while nobody knows, and the width it was asked for, or 0."""
+
+    model: str
+    width: int
+    dimensions: int
+
+
+def taken(raw: object, *, count: int, by: Provider) -> Floats:
+    """`checked`, and the provider's width kept. A changed one is refused once: unless it was asked for, the next answer
+    says what the width is now. Raises `EmbeddingError`."""
+    try:
+        rows = checked(raw, count=count, width=by.width, model=by.model)
+    except EmbeddingError as error:
+        if error.cause == "wrong-width":
+            by.width = by.dimensions
+        raise
+    by.width = rows.shape[1]
+    return rows
 
 
 def normalised(rows: Floats) -> Floats:
