@@ -29,6 +29,10 @@ class CommitKind(StrEnum):
     MERGE = "merge"
     REPAIR = "repair"
     ARCHIVE = "archive"
+    PROMOTE = "promote"  # a promotion was proposed, applied or rejected
+    RULE = "rule"  # a rule was bound to an entry, or taken off
+    SKILL = "skill"
+    CANDIDATE = "candidate"  # of the queue beside a branch, never of the branch
     REINFORCE = "reinforce"  # of the signals beside a branch, never of the branch
     OTHER = "other"
 

@@ -64,6 +64,21 @@ class Cue(StrEnum):
     RECURRENCE = "recurrence"
 
 
+class Scope(StrEnum):
+    """How far an entry reaches. `USER` entries hold in every project and live in the user-wide memory; `TASK` and
+    `SESSION` entries expire, and live beside the branch."""
+
+    USER = "user"
+    PROJECT = "project"
+    TASK = "task"
+    SESSION = "session"
+
+    @property
+    def lasting(self) -> bool:
+        """True when an entry of this scope stays until somebody takes it out."""
+        return self in (Scope.USER, Scope.PROJECT)
+
+
 class Writer(StrEnum):
     """Who wrote something. `USER` and `AGENT` write directly; the others are automatic or bring old memories in."""
 
@@ -84,8 +99,10 @@ class Entry:
     """One fact. Identity is `id`; it survives every rewording. Nothing here changes by use.
 
     `text` is normalised (NFC, LF, trimmed); `created` and `assessed` are RFC 3339 UTC times or empty (unknown, nobody
-    judged it). `rule` and `source` are JSON-like mappings kept for later capabilities; `extra` holds front-matter lines
-    this version does not know, byte for byte.
+    judged it). `rule` is one JSON object (see `policy.enforcement`). `scope` and `expires` are for entries that pass:
+    `session` or `task` says whose they are. `supersedes` are entries that this one took the place of, `derived` those it
+    was made from, `informs` names of what rests on it. `extra` holds front-matter lines this version does not know, byte
+    for byte.
     """
 
     id: EntryId
@@ -101,10 +118,15 @@ class Entry:
     tags: tuple[str, ...] = ()
     confidence: float | None = None
     rule: str = ""  # one JSON object as text; non-empty means enforced
+    scope: Scope = Scope.PROJECT
+    task: str = ""
+    expires: str = ""
     created: str = ""
     writer: Writer = Writer.USER
     session: str = ""
     supersedes: tuple[EntryId, ...] = ()
+    derived: tuple[EntryId, ...] = ()
+    informs: tuple[str, ...] = ()
     extra: tuple[str, ...] = ()
 
     @property

@@ -29,6 +29,8 @@ class Rule(StrEnum):
     AMBIGUOUS = "ambiguous"
     EVIDENCE = "evidence"
     KEY = "key"
+    CONFIDENCE = "confidence"
+    SCOPE = "scope"
     FORMAT = "format"
 
 

@@ -23,6 +23,7 @@ from noforgetti.model.entry import (
     Entry,
     EntryId,
     Importance,
+    Scope,
     Writer,
 )
 
@@ -169,10 +170,15 @@ _KEYS: tuple[tuple[str, Callable[[Entry], str | None], Callable[[str], Any]], ..
     ("tags", lambda e: _list_or_none(e.tags), _strings),
     ("confidence", lambda e: None if e.confidence is None else repr(float(e.confidence)), _share),
     ("rule", lambda e: e.rule or None, _object),
+    ("scope", lambda e: None if e.scope is Scope.PROJECT else e.scope, Scope),
+    ("task", lambda e: _quoted(e.task) if e.task else None, _text),
+    ("expires", lambda e: _quoted(e.expires) if e.expires else None, _text),
     ("created", lambda e: _quoted(e.created) if e.created else None, _text),
     ("writer", lambda e: None if e.writer is Writer.USER else e.writer, Writer),
     ("session", lambda e: _quoted(e.session) if e.session else None, _text),
     ("supersedes", lambda e: _list_or_none(e.supersedes), _strings),
+    ("derived", lambda e: _list_or_none(e.derived), _strings),
+    ("informs", lambda e: _list_or_none(e.informs), _strings),
 )
 _WRITERS = tuple((key, write) for key, write, _ in _KEYS)
 

@@ -19,6 +19,7 @@ from noforgetti.model.entry import (
     Entry,
     EntryId,
     Importance,
+    Scope,
     Writer,
 )
 from noforgetti.policy.text import normalise
@@ -46,6 +47,11 @@ EVERYTHING = Entry(
     writer=Writer.REVIEW,
     session="0192f1c2-aaaa",
     supersedes=(EntryId("older-aaaa"), EntryId("older-bbbb")),
+    derived=(EntryId("source-cccc"),),
+    informs=("release checklist",),
+    scope=Scope.TASK,
+    task="release-2",
+    expires="2026-12-31T00:00:00Z",
     extra=("scope: team", "# a remark", "weight : 3 "),
 )
 
@@ -73,6 +79,8 @@ entries = st.builds(
     writer=st.sampled_from(Writer),
     session=st.just("") | one_line,
     supersedes=st.lists(ids.map(EntryId), max_size=3).map(tuple),
+    derived=st.lists(ids.map(EntryId), max_size=3).map(tuple),
+    scope=st.sampled_from(Scope),
 )
 
 
