@@ -99,10 +99,9 @@ class Entry:
     """One fact. Identity is `id`; it survives every rewording. Nothing here changes by use.
 
     `text` is normalised (NFC, LF, trimmed); `created` and `assessed` are RFC 3339 UTC times or empty (unknown, nobody
-    judged it). `rule` is one JSON object (see `policy.enforcement`). `scope` and `expires` are for entries that pass:
-    `session` or `task` says whose they are. `supersedes` are entries that this one took the place of, `derived` those it
-    was made from, `informs` names of what rests on it. `extra` holds front-matter lines this version does not know, byte
-    for byte.
+    judged it). `rule` is one JSON object (see `policy.enforcement`). `expires` is for a scope that passes; `session` or
+    `task` says whose the entry is. `supersedes` are entries whose place this one took, `derived` those it was made from,
+    `informs` names of what rests on it. `extra` holds front-matter lines this version does not know, byte for byte.
     """
 
     id: EntryId
