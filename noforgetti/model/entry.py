@@ -100,7 +100,7 @@ class Entry:
 
     `text` is normalised (NFC, LF, trimmed); `created` and `assessed` are RFC 3339 UTC times or empty (unknown, nobody
     judged it). `rule` is one JSON object (see `policy.enforcement`). `expires` is for a scope that passes; `session` or
-    `task` says whose the entry is. `supersedes` are entries whose place this one took, `derived` those it was made from,
+    `task` says whose the entry is. `supersedes` are entries whose place this one took, `derived` what it was made from,
     `informs` names of what rests on it. `extra` holds front-matter lines this version does not know, byte for byte.
     """
 
