@@ -18,6 +18,7 @@ from noforgetti.model.entry import (
     Entry,
     EntryId,
     Importance,
+    Scope,
     Snapshot,
     Stored,
     Writer,
@@ -59,6 +60,11 @@ class Traits:
     pinned: bool | None = None
     key: str | None = None
     tags: tuple[str, ...] | None = None
+    negative: bool | None = None
+    scope: Scope | None = None
+    task: str = ""
+    derived: tuple[EntryId, ...] | None = None
+    informs: tuple[str, ...] | None = None
 
 
 def add(
