@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from noforgetti.model.change import Change
-from noforgetti.model.commit import CommitKind, Message, clip, describe, entries_trailer, one_line
+from noforgetti.model.commit import CommitKind, Message, describe, entries_trailer, one_line
 from noforgetti.model.entry import (
     Category,
     CommitId,
@@ -23,9 +23,8 @@ from noforgetti.model.entry import (
     Stored,
     Writer,
 )
-from noforgetti.policy import capacity, guards
+from noforgetti.policy import addressing, capacity, guards
 from noforgetti.policy.names import entry_id
-from noforgetti.policy.text import normalise
 from noforgetti.policy.verdict import Refusal, Rule
 from noforgetti.service import signals
 from noforgetti.service.memory import Draft, Memory
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 Outcome = Literal["added", "replaced", "removed", "duplicate", "reinforced", "refused"]
-_LISTED = 8  # entries that a refusal lists as what `OLD` could have meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +124,11 @@ def reword(
     made: list[Entry] = []
 
     def plan(now: Snapshot) -> Draft | Written:
-        found = find(now, old)
+        found = addressing.find(now, old)
         if isinstance(found, Refusal):
             return Written("refused", branch, refusal=_exists_note(found, now, checked))
         if isinstance(found, Damaged):
-            return Written("refused", branch, refusal=damaged(found))
+            return Written("refused", branch, refusal=addressing.damaged(found))
         entry = _traits(replace(found.entry.with_text(checked), archived=False), traits, memory.stamp())
         twin = next((one for one in now if one.text == checked and one.id != entry.id), None)
         if twin is not None:
@@ -155,7 +153,7 @@ def remove(memory: Memory, branch: str, old: str, *, writer: Writer = Writer.USE
     made: list[Entry] = []
 
     def plan(now: Snapshot) -> Draft | Written:
-        found = find(now, old)
+        found = addressing.find(now, old)
         if isinstance(found, Refusal):
             return Written("refused", branch, refusal=found)
         if isinstance(found, Damaged):
@@ -166,53 +164,6 @@ def remove(memory: Memory, branch: str, old: str, *, writer: Writer = Writer.USE
         return _draft((Drop(found.path),), "remove", (Change(found.entry.id, found.entry, None),), writer, session)
 
     return _published("removed", memory, branch, plan, made, ())
-
-
-def find(now: Snapshot, old: str) -> Stored | Damaged | Refusal:
-    """What `old` means: an id, else the whole text of an entry, else a unique piece of one, else a unique id prefix."""
-    wanted = normalise(old)
-    if not wanted:
-        return Refusal(
-            Rule.EMPTY,
-            "The old text is empty, so it names no entry. Nothing was written.",
-            "give an id or a piece of the entry's text",
-        )
-    for stored in now.entries:
-        if stored.entry.id == wanted:
-            return stored
-    for damaged in now.damaged:
-        if wanted in (damaged.path, damaged.path.rpartition("/")[2].removesuffix(".md")):
-            return damaged
-    whole = [stored for stored in now.entries if stored.entry.text == wanted]
-    within = whole or [stored for stored in now.entries if wanted in stored.entry.text]
-    found = within or [stored for stored in now.entries if stored.entry.id.startswith(wanted) and len(wanted) > 2]
-    if len(found) == 1:
-        return found[0]
-    shown = clip(one_line(wanted), 60)
-    if not found:
-        near = _near(now, wanted)
-        listed = "nearest: " + "; ".join(near) if near else "list the entries with `noforgetti show`"
-        return Refusal(Rule.UNKNOWN_ENTRY, f"No entry matches `{shown}`. Nothing was written.", listed)
-    listed = "; ".join(f"`{one.entry.id}` {clip(one_line(one.entry.text), 60)}" for one in found[:_LISTED])
-    more = f"; and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-    return Refusal(
-        Rule.AMBIGUOUS,
-        f"`{shown}` matches {len(found)} entries. Nothing was written.",
-        f"use an id or more of the text: {listed}{more}",
-    )
-
-
-def _near(now: Snapshot, wanted: str) -> list[str]:
-    from difflib import SequenceMatcher
-
-    words = set(wanted.casefold().split())
-    scored: list[tuple[float, str]] = []
-    for entry in list(now)[:500]:
-        shared = len(words & set(entry.text.casefold().split())) / (len(words) or 1)
-        close = SequenceMatcher(None, wanted[:200].casefold(), entry.text[:200].casefold()).quick_ratio()
-        if shared >= 0.5 or close >= 0.7:  # half of the words, or mostly the same letters: worth showing
-            scored.append((shared + close, f"`{entry.id}` {clip(one_line(entry.text), 60)}"))
-    return [line for _, line in sorted(scored, reverse=True)[:3]]
 
 
 def _published(
@@ -286,12 +237,3 @@ def _duplicate(twin: Entry) -> Refusal:
 def _exists_note(found: Refusal, now: Snapshot, text: str) -> Refusal:
     twin = next((entry for entry in now if entry.text == text), None)
     return replace(found, hint=f"the new text is there already as `{twin.id}`; {found.hint}") if twin else found
-
-
-def damaged(found: Damaged) -> Refusal:
-    """Why an entry that cannot be read cannot be changed."""
-    return Refusal(
-        Rule.FORMAT,
-        f"The entry file `{found.path}` {found.reason}, so it cannot be reworded. Nothing was written.",
-        "mend it with `noforgetti doctor --fix`, or remove it",
-    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from noforgetti.faces import found as text
 from noforgetti.faces.bridge.arguments import ToolAnswer, misused, number, word
 from noforgetti.model.entry import Category, Writer
-from noforgetti.service import writes
+from noforgetti.policy import addressing
 from noforgetti.service.found_views import found_entries_view, found_sessions_view, lessons_view, stats_view
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def memory_reinforce(recall: Recall, branch: str, arguments: dict[str, Any], ses
     old = word(arguments, "id", "entryText", "text")
     if not old:
         return misused("`id` is missing: the id of an entry, or text that occurs in exactly one entry.")
-    found = writes.find(memory.snapshot(branch), old)
+    found = addressing.find(memory.snapshot(branch), old)
     if isinstance(found, Refusal):
         return ToolAnswer(f"{found.message} {found.hint}", error=True, details={"outcome": "refused"})
     if isinstance(found, Damaged):

@@ -99,16 +99,16 @@ def archive(session: Session) -> None:
 def unarchive(session: Session, old: tuple[str, ...]) -> None:
     """Bring archived entries back; each OLD is an id or a unique piece of an entry's text."""
     from noforgetti.model.entry import Stored, Writer
+    from noforgetti.policy import addressing
     from noforgetti.policy.verdict import Refusal as Refused
-    from noforgetti.service import writes
     from noforgetti.service.signals import unarchive as bring_back
 
     ids = []
     now = session.memory.snapshot(session.branch)
     for one in old:
-        meant = writes.find(now, one)
+        meant = addressing.find(now, one)
         if not isinstance(meant, Stored):
-            refusal = meant if isinstance(meant, Refused) else writes.damaged(meant)
+            refusal = meant if isinstance(meant, Refused) else addressing.damaged(meant)
             session.refuse(_refused(refusal))
             return
         ids.append(meant.entry.id)
