@@ -6,17 +6,21 @@ entry too. Words that name none or several are refused with what they could have
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from noforgetti.model.commit import clip, one_line
-from noforgetti.model.entry import Damaged, Snapshot, Stored
 from noforgetti.policy.text import normalise
 from noforgetti.policy.verdict import Refusal, Rule
+
+if TYPE_CHECKING:
+    from noforgetti.model.entry import Damaged, Snapshot, Stored
 
 _LISTED = 8  # entries that a refusal lists as what `OLD` could have meant
 
 
 def find(now: Snapshot, old: str) -> Stored | Damaged | Refusal:
-    """What `old` means: an id or key, else the whole text of an entry, else a unique piece of one, else the beginning of
-    an id."""
+    """What `old` means: an id or key, else the whole text of an entry, else a unique piece of one, else the beginning
+    of an id."""
     wanted = normalise(old)
     if not wanted:
         return Refusal(
