@@ -91,8 +91,8 @@ def status(doc: Document, style: Style = PLAIN) -> str:
     project, limits, review = doc["project"], doc["limits"], doc["review"]
     head = f" at {doc['head'][:12]}" if doc["head"] else ", nothing written yet"
     rows = [
-        ("project", project["root"]),
-        ("key", project["key"]),
+        ("project", project["root"] or "none: the user-wide memory, for every project"),
+        *([("key", project["key"])] if project["key"] else []),
         ("repository", project["repository"] + ("" if project["exists"] else " (made by the first write)")),
         ("branch", doc["branch"] + head),
         ("entries", f"{doc['entries']:,}" + (f" ({doc['hidden']} hidden)" if doc["hidden"] else "")),

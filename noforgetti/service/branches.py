@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class KeptBranch(NoForgettiError):
-    """A branch that may not be deleted."""
+    """A branch that may not be deleted, or may not be there."""
 
     kind = Kind.USER
     reason = "kept-branch"
@@ -41,7 +41,12 @@ def listed(memory: Memory, current: str) -> tuple[Branch, ...]:
 
 
 def fork(memory: Memory, source: str, name: str, *, at: CommitId | None = None) -> Branch:
-    """Create branch `name` where `source` stands (or at a commit). Raises `BadBranchName`, `BranchExists`."""
+    """Create branch `name` where `source` stands (or at a commit). Raises `BadBranchName`, `BranchExists`,
+    and `KeptBranch` for the user-wide memory."""
+    if memory.is_wide:
+        raise KeptBranch(
+            "The user-wide memory has one branch, `main`. Nothing was created.", hint="fork the memory of a project"
+        )
     new = branch_name(name)
     for existing in (MAIN, *memory.heads()):
         if existing.casefold() == new.casefold():

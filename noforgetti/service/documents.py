@@ -20,7 +20,7 @@ _LIMIT = 131_072  # bytes of one document; longer ones are read up to here
 def documents(root: str) -> tuple[tuple[str, str], ...]:
     """Name and text of each document that is there and readable. No link leads out of the project."""
     found = []
-    for name in _NAMES:
+    for name in _NAMES if root else ():
         path = os.path.join(root, name)
         real = os.path.realpath(path)
         if not real.startswith(os.path.realpath(root) + os.sep) or not os.path.isfile(real):

@@ -1,6 +1,7 @@
-"""One project's memory, opened: the place where discovery, settings, the clock and the repository meet.
+"""One memory, opened: the place where discovery, settings, the clock and the repository meet.
 
-Every use case works on a `Memory`. Reading never creates anything; the repository is made by the first write.
+Every use case works on a `Memory`: a project's, or the user-wide one, which is one more repository and belongs to no
+project. Reading never creates anything; the repository is made by the first write.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from noforgetti.model.commit import AUTHORS, Author, Message
 from noforgetti.model.entry import MAIN, BranchName, CommitId, EntryId, Snapshot, Writer
 from noforgetti.policy import guards
 from noforgetti.policy.capacity import Limits, scaled
-from noforgetti.service.places import Places, places
+from noforgetti.service.places import WIDE, Places, places
 from noforgetti.service.state import State
 from noforgetti.store import folders
 from noforgetti.store.base import Conflict, Edit, UnknownBranch, Unreadable
@@ -52,26 +53,42 @@ class Facts:
 
 
 Answer = TypeVar("Answer")
+NOWHERE = Project("", kind="none")  # what the user-wide memory has in place of a project
 _FACTS = 16  # snapshots whose facts are kept: one for each branch that sessions of a bridge use
 
 
 class Memory:
-    """The memory of the project around a folder. Belongs to one thread; see `twin` for another one."""
+    """The memory of one project, or the user-wide one. Belongs to one thread; see `twin` for another one."""
 
     def __init__(
         self, project: Project, where: Places, settings: Settings, *, clock: Callable[[], float] = time.time
     ) -> None:
         self.project, self.places, self.settings, self.clock = project, where, settings, clock
-        self.path = where.repository(project.repository_name.removesuffix(".git"))
+        self.path = where.repository(self.name)
         self.limits = _limits(settings)
         self._store: Store | None = None
         self._state: State | None = None
         self._facts: dict[CommitId, Facts] = {}
+        self._wide: Memory | None = None
 
     @property
     def name(self) -> str:
-        """`<name>-<key>`, the name of all the project's files."""
-        return self.project.repository_name.removesuffix(".git")
+        """`<name>-<key>`, the name of all the project's files; `user` for the user-wide memory."""
+        return WIDE if self.is_wide else self.project.repository_name.removesuffix(".git")
+
+    @property
+    def is_wide(self) -> bool:
+        """True for the user-wide memory."""
+        return not self.project.root
+
+    @property
+    def wide(self) -> Memory:
+        """The user-wide memory: what holds for this user in every project. It has the branch `main` only."""
+        if self.is_wide:
+            return self
+        if self._wide is None:
+            self._wide = Memory(NOWHERE, self.places, self.settings, clock=self.clock)
+        return self._wide
 
     @property
     def exists(self) -> bool:
@@ -116,6 +133,9 @@ class Memory:
         if self._state is not None:
             self._state.close()
             self._state = None
+        if self._wide is not None:
+            self._wide.close()
+            self._wide = None
 
     # ---- reading
 
@@ -262,6 +282,14 @@ def open_memory(folder: str, environ: Mapping[str, str], *, clock: Callable[[], 
     return Memory(
         discover(twin.root, worktrees=settings.worktrees, submodules=settings.submodules), where, settings, clock=clock
     )
+
+
+def open_wide(environ: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Memory:
+    """The user-wide memory, from wherever. Raises what the settings raise; creates nothing."""
+    from noforgetti.service.settings import load
+
+    where = places(environ)
+    return Memory(NOWHERE, where, load(where.config), clock=clock)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -24,6 +24,9 @@ class BadHome(NoForgettiError):
         )
 
 
+WIDE = "user"  # the name of the user-wide memory's files; a project's name ends with its key, so none is called that
+
+
 class Places:
     """The user's data, state, cache and configuration, as absolute paths."""
 
@@ -33,16 +36,20 @@ class Places:
         self.data, self.state, self.cache, self.config = data, state, cache, config
 
     def repository(self, name: str) -> str:
-        """The bare repository of a project; `name` is `<name>-<key>`."""
-        return f"{self.data}/projects/{name}.git"
+        """The bare repository of a project (`name` is `<name>-<key>`), or the user-wide one."""
+        return f"{_under(self.data, name)}.git"
 
     def state_of(self, name: str) -> str:
-        """The project's folder of derived and session state."""
-        return f"{self.state}/projects/{name}"
+        """The memory's folder of derived and session state."""
+        return _under(self.state, name)
 
     def cache_of(self, name: str) -> str:
-        """The project's folder of rendered files, which may vanish at any moment."""
-        return f"{self.cache}/projects/{name}"
+        """The memory's folder of rendered files, which may vanish at any moment."""
+        return _under(self.cache, name)
+
+
+def _under(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if name == WIDE else f"{folder}/projects/{name}"
 
 
 def places(environ: Mapping[str, str]) -> Places:

@@ -73,6 +73,10 @@ def adopt(memory: Memory, key: str) -> Known:
 
     Raises `NotAdoptable` when this project has a memory of its own, or the other's project is still there.
     """
+    if memory.is_wide:
+        raise NotAdoptable(
+            "The user-wide memory belongs to no project. Nothing was changed.", hint="adopt it in a project's folder"
+        )
     if memory.exists:
         raise NotAdoptable(
             f"This project has a memory of its own at `{memory.path}`. Nothing was changed.",

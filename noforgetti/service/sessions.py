@@ -111,6 +111,8 @@ def belonging(project: Project, *, worktrees: str = "separate", submodules: str 
 
 
 def _belongs(cwd: str, project: Project, worktrees: str, submodules: str) -> bool:
+    if not project.root:
+        return False  # the user-wide memory has no sessions of its own
     if cwd in (project.checkout, project.root):
         return True
     if project.kind != "git" or not os.path.isabs(cwd):
@@ -145,7 +147,7 @@ def newest(project: Project, environ: Mapping[str, str]) -> Path:
         if belongs(cwd) if cwd else os.path.basename(os.path.dirname(path)) == _folder(project.checkout):
             return Path(path)
     raise NoSession(
-        f"Pi has no session of `{project.checkout}`. Nothing was reviewed.",
+        f"Pi has no session of {f'`{project.checkout}`' if project.root else 'no project'}. Nothing was reviewed.",
         hint="name a session file with --transcript",
     )
 

@@ -103,12 +103,13 @@ def status_view(memory: Memory, branch: str, *, embedding: Document | None = Non
 
 
 def project_view(memory: Memory) -> Document:
-    """The project and its repository; what it belongs to, when it is a worktree or a submodule."""
+    """The project and its repository; what it belongs to, when it is a worktree or a submodule. The user-wide memory
+    has no root and no key."""
     project = memory.project
     found: Document = {
         "root": project.root,
-        "key": project.key,
-        "name": project.name,
+        "key": "" if memory.is_wide else project.key,
+        "name": memory.name if memory.is_wide else project.name,
         "kind": project.kind,
         "repository": memory.path,
     }
@@ -141,6 +142,8 @@ def notes(memory: Memory, now: Snapshot) -> list[str]:
     """What a user with an empty memory should know: that the project is new, and which memory may be meant instead."""
     if len(now) or now.damaged:
         return []
+    if memory.is_wide:
+        return ["nothing is remembered yet of the user"]
     found = ["new project: nothing is remembered yet"]
     if not memory.exists:
         found += _orphan_notes(memory)

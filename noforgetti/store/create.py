@@ -29,8 +29,9 @@ _CONFIG = {
     "noforgetti.format": FORMAT,
 }
 
+_PROJECT, _USER = "the memory of a project", "the memory of this user for all projects"
 _README = """\
-This folder is the memory of a project, kept by noforgetti for coding agents.
+This folder is {whose}, kept by noforgetti for coding agents.
 
 It is an ordinary bare git repository. Each branch is one memory, each file of a branch is one remembered fact, and
 each commit is one change. Look at it with plain git:
@@ -55,19 +56,22 @@ def read_root(path: str) -> str | None:
 
 
 def write_root(path: str, root: str) -> None:
-    """Record that the repository belongs to another root now."""
-    config = pygit2.Config(os.path.join(path, "config"))
-    config["noforgetti.root"] = root.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    """Record which root the repository belongs to; the user-wide one (`root` empty) belongs to none."""
+    if root:
+        config = pygit2.Config(os.path.join(path, "config"))
+        config["noforgetti.root"] = root.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     _write(os.path.join(path, "description"), describe(root))
 
 
 def describe(root: str) -> str:
     """The repository's one-line description."""
+    if not root:
+        return "noforgetti memory of this user, for all projects\n"
     return f"noforgetti memory of {root.encode('utf-8', 'surrogateescape').decode('utf-8', 'replace')}\n"
 
 
 def create(path: str, root: str) -> None:
-    """Create the repository of the project at `root` unless it is there.
+    """Create the repository of the project at `root` (of the user, when that is empty) unless it is there.
 
     Safe beside other processes that create the same one: one of them wins, whole. Raises `Unwritable`.
     """
@@ -131,7 +135,7 @@ def _fill(folder: str, root: str) -> None:
     _configure(folder)
     write_root(folder, root)
     shutil.rmtree(os.path.join(folder, "hooks"), ignore_errors=True)
-    _write(os.path.join(folder, "README"), _README)
+    _write(os.path.join(folder, "README"), _README.format(whose=_PROJECT if root else _USER))
     _write(os.path.join(folder, "write.flock"), "")
     failpoints.reach("create:files")
     for place, inside, files in os.walk(folder):

@@ -83,7 +83,7 @@ class Project:
     root: str
     key: str
     name: str
-    kind: str  # "git" or "folder"
+    kind: str  # "git" or "folder"; "none" for the user-wide memory, which belongs to no project
     checkout: str
     worktree_of: str | None
     superproject: str | None

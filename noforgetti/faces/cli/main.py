@@ -12,7 +12,7 @@ import click
 from noforgetti import __version__
 from noforgetti.errors import NoForgettiError
 from noforgetti.faces.cli.output import DONE, INTERRUPTED, REFUSED, Output, complain
-from noforgetti.service.memory import Memory, open_memory
+from noforgetti.service.memory import Memory, open_memory, open_wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,17 +25,17 @@ _CATEGORIES = ["preference", "lesson", "pattern", "decision", "done", "mistake"]
 class Session:
     """One run of the command line: the options before the command, and the memory once it is needed."""
 
-    def __init__(self, folder: str, branch: str | None, output: Output) -> None:
-        self.folder, self.output = folder, output
+    def __init__(self, folder: str, branch: str | None, output: Output, *, user: bool = False) -> None:
+        self.folder, self.output, self.user = folder, output, user
         self._branch = branch
         self._memory: Memory | None = None
         self.exit = DONE
 
     @property
     def memory(self) -> Memory:
-        """The project's memory, opened once."""
+        """The project's memory, or with `--user` the user-wide one; opened once."""
         if self._memory is None:
-            self._memory = open_memory(self.folder, os.environ)
+            self._memory = open_wide(os.environ) if self.user else open_memory(self.folder, os.environ)
         return self._memory
 
     @property
@@ -63,12 +63,13 @@ pass_session = click.make_pass_decorator(Session)
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.option("-C", "folder", metavar="DIR", default=".", help="Work on the project around DIR.")
 @click.option("--branch", metavar="B", default=None, help="Work on memory branch B instead of the selected one.")
+@click.option("--user", is_flag=True, help="Work on the user-wide memory instead of a project's.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.version_option(__version__, prog_name="noforgetti")
 @click.pass_context
-def cli(context: click.Context, folder: str, branch: str | None, as_json: bool) -> None:
+def cli(context: click.Context, folder: str, branch: str | None, user: bool, as_json: bool) -> None:
     """A project's memory for coding agents, kept as a real git repository."""
-    session = Session(folder, branch, Output(as_json=as_json))
+    session = Session(folder, branch, Output(as_json=as_json), user=user)
     context.obj = session
     context.call_on_close(session.close)
 
