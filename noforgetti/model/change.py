@@ -40,12 +40,13 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Reword one entry; it keeps its id. `importance` None keeps the old one."""
+    """Reword one entry; it keeps its id. `importance` and `confidence` None keep the old ones."""
 
     id: EntryId
     text: str
     importance: Importance | None = None
     evidence: tuple[str, ...] = ()
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,9 @@ def apply(state: State, operations: Iterable[Operation], *, now: str) -> dict[En
         match operation:
             case Add(entry=entry):
                 result[entry.id] = entry
-            case Replace(id=one, text=text, importance=importance):
-                result[one] = _reworded(result[one], text, importance, now)
+            case Replace(id=one, text=text, importance=importance, confidence=confidence):
+                entry = _reworded(result[one], text, importance, now)
+                result[one] = entry if confidence is None else replace(entry, confidence=confidence)
             case Remove(id=one):
                 del result[one]
             case Merge(ids=ids, text=text, importance=importance):

@@ -40,12 +40,21 @@ class _Strict(BaseModel):
 
 
 class AddFact(_Strict):
-    """A new entry."""
+    """A new entry. A `key` that is there already rewords its entry."""
 
     action: Literal["add"]
     content: _Content
     importance: Importance
     category: Category = Category.LESSON
+    key: Annotated[
+        str | None,
+        Field(max_length=200, description="only for a fact with one value: pref.*, project.*, tool.* or user.*"),
+    ] = None
+    confidence: Annotated[
+        float | None, Field(ge=0, le=1, description="how sure the evidence makes it; below 0.8 it is not kept")
+    ] = None
+    negative: Annotated[bool, Field(description="true when content names what must NOT be done")] = False
+    tags: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=40)], ...], Field(max_length=8)] = ()
 
 
 class ReplaceFact(_Strict):
