@@ -108,13 +108,15 @@ def _read_head(entry: Entry, head: str) -> Entry:
     return replace(entry, extra=tuple(extra))
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """A value on one line: plain where that is unmistakable, else a JSON string."""
     # A NUL would make the whole file unreadable, a lone surrogate cannot be encoded at all: both are escaped.
     plain = _PLAIN.fullmatch(text) and text.isprintable()
     return text if plain else json.dumps(text, ensure_ascii=True)
 
 
-def _text(value: str) -> str:
+def unquoted(value: str) -> str:
+    """What `quoted` wrote. Raises `ValueError` for anything it would not write: nothing, or half a character."""
     read = json.loads(value) if value.startswith('"') else value
     if not isinstance(read, str) or not read:
         raise ValueError(value)
@@ -161,9 +163,9 @@ def _list_or_none(values: tuple[str, ...]) -> str | None:
 # One line a key, in the order of the file: how to write it (None: it has its default) and how to read it.
 _KEYS: tuple[tuple[str, Callable[[Entry], str | None], Callable[[str], Any]], ...] = (
     ("importance", lambda e: None if e.importance is Importance.NORMAL else e.importance, Importance),
-    ("assessed", lambda e: _quoted(e.assessed) if e.assessed else None, _text),
+    ("assessed", lambda e: quoted(e.assessed) if e.assessed else None, unquoted),
     ("pinned", lambda e: "yes" if e.pinned else None, _yes),
-    ("key", lambda e: _quoted(e.key) if e.key else None, _text),
+    ("key", lambda e: quoted(e.key) if e.key else None, unquoted),
     ("cue", lambda e: None if e.cue is Cue.EXPLICIT else e.cue, Cue),
     ("negative", lambda e: "yes" if e.negative else None, _yes),
     ("archived", lambda e: "yes" if e.archived else None, _yes),
@@ -171,11 +173,11 @@ _KEYS: tuple[tuple[str, Callable[[Entry], str | None], Callable[[str], Any]], ..
     ("confidence", lambda e: None if e.confidence is None else repr(float(e.confidence)), _share),
     ("rule", lambda e: e.rule or None, _object),
     ("scope", lambda e: None if e.scope is Scope.PROJECT else e.scope, Scope),
-    ("task", lambda e: _quoted(e.task) if e.task else None, _text),
-    ("expires", lambda e: _quoted(e.expires) if e.expires else None, _text),
-    ("created", lambda e: _quoted(e.created) if e.created else None, _text),
+    ("task", lambda e: quoted(e.task) if e.task else None, unquoted),
+    ("expires", lambda e: quoted(e.expires) if e.expires else None, unquoted),
+    ("created", lambda e: quoted(e.created) if e.created else None, unquoted),
     ("writer", lambda e: None if e.writer is Writer.USER else e.writer, Writer),
-    ("session", lambda e: _quoted(e.session) if e.session else None, _text),
+    ("session", lambda e: quoted(e.session) if e.session else None, unquoted),
     ("supersedes", lambda e: _list_or_none(e.supersedes), _strings),
     ("derived", lambda e: _list_or_none(e.derived), _strings),
     ("informs", lambda e: _list_or_none(e.informs), _strings),
