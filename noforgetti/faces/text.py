@@ -205,16 +205,64 @@ def blame(doc: Document, style: Style = PLAIN) -> str:
     return "\n".join(lines) if lines else "No entries."
 
 
+def entry(doc: Document, style: Style = PLAIN) -> str:
+    """One entry with everything that is known of it."""
+    one = doc["entries"][0]
+    return "\n".join([show(doc, style), *_facts(one, _ORIGIN[1:], style)])
+
+
+def origin(doc: Document, style: Style = PLAIN) -> str:
+    """Where one entry's present form comes from."""
+    return "\n".join(
+        line for one in doc["blame"] for line in (blame({"blame": [one]}, style), *_facts(one, _ORIGIN, style))
+    )
+
+
+_ORIGIN = (  # what is told of an entry's origin, by its key in the document
+    ("subject", "what"),
+    ("created", "said"),
+    ("writer", "writer"),
+    ("session", "session"),
+    ("window", "window"),
+    ("evidence", "evidence"),
+    ("reviewer", "reviewer"),
+    ("confidence", "confidence"),
+    ("supersedes", "supersedes"),
+    ("derived", "made from"),
+    ("informs", "informs"),
+    ("expires", "expires"),
+)
+
+
+def _facts(one: Document, keys: tuple[tuple[str, str], ...], style: Style) -> list[str]:
+    lines = []
+    for key, name in keys:
+        value = one.get(key)
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value or "")
+        if shown:
+            lines.append(f"  {style.dim(name.ljust(11))} {clean(shown)}")
+    return lines
+
+
 def written(doc: Document, style: Style = PLAIN) -> str:
     """The outcome of a direct write that was not refused."""
     entry = doc["entry"]
-    where = f"on branch `{doc['branch']}`"
+    where = "in the user-wide memory" if doc.get("scope") == "user" else f"on branch `{doc['branch']}`"
     name = f"`{entry['id']}`" if entry else "the damaged file"
     if doc["outcome"] == "duplicate":
         text = f"{name} says exactly that already {where}; nothing was written."
+    elif doc["outcome"] == "reinforced":
+        said, seen = clip(entry["text"], 120), doc.get("evidence")
+        counted = f", evidence {seen}" if seen else ""
+        text = f"{name} says that already {where} (`{said}`); reinforced{counted}. Nothing was added."
+    elif doc["commit"] is None:
+        text = (
+            f"{doc['outcome'].capitalize()} {name} for this {entry['scope']}, until {entry.get('expires', 'it ends')}."
+        )
     else:
         text = f"{doc['outcome'].capitalize()} {name} {where}, commit {doc['commit'][:12]}."
-    return "\n".join([text, *(style("33", f"Note: {warning}") for warning in doc["warnings"])])
+    gone = [f"It supersedes `{one['id']}`: {clip(one['text'], 120)}" for one in doc.get("superseded", ())]
+    return "\n".join([text, *gone, *(style("33", f"Note: {warning}") for warning in doc["warnings"])])
 
 
 def undone(doc: Document, style: Style = PLAIN, *, dry_run: bool = False) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from noforgetti.model.change import Change
+    from noforgetti.model.commit import Commit
     from noforgetti.model.entry import CommitId, Entry, Snapshot
     from noforgetti.policy.verdict import Refusal
     from noforgetti.service.branches import Branch
@@ -45,8 +46,21 @@ def entry_view(entry: Entry) -> Document:
         "writer": entry.writer,
         "session": entry.session,
         "tags": list(entry.tags),
+        "negative": entry.negative,
+        "scope": entry.scope,
+        **{key: value for key, value in _more_of(entry) if value},
         **({"hidden": refusal.rule} if refusal else {}),
     }
+
+
+def _more_of(entry: Entry) -> Iterable[tuple[str, Any]]:
+    """What few entries have: shown where it is there."""
+    yield "task", entry.task
+    yield "expires", entry.expires
+    yield "confidence", entry.confidence
+    yield "supersedes", list(entry.supersedes)
+    yield "derived", list(entry.derived)
+    yield "informs", list(entry.informs)
 
 
 def show_view(branch: str, now: Snapshot) -> Document:
@@ -191,6 +205,11 @@ def written_view(written: Written) -> Document:
         "rule": refusal.rule if refusal else None,
         "hint": refusal.hint if refusal else None,
         "warnings": list(written.warnings),
+        "scope": written.scope,
+        "evidence": written.evidence,
+        "conflicts": [{"id": one.id, "text": _safe(one), "pinned": one.pinned} for one in written.conflicts],
+        "superseded": [{"id": one.id, "text": _safe(one)} for one in written.superseded],
+        "similar": [{"id": one.id, "text": _safe(one)} for one in written.similar],
     }
 
 
@@ -314,6 +333,25 @@ def reviewed_view(windows: list[Reviewed], source: str) -> Document:
         "refused": [{"action": one.action, "rule": one.refusal.rule, "reason": one.refusal.message} for one in refused],
         "reason": last.reason or None,
         "hint": last.hint or None,
+    }
+
+
+def blame_view(entry: Entry, commit: Commit) -> Document:
+    """Where an entry's present form comes from: the commit, who made it, and the evidence it rests on."""
+    rests = [
+        line.partition(" ")[2] for key, line in commit.trailers if key == "Evidence" and line.split()[:1] == [entry.id]
+    ]
+    return {
+        **entry_view(entry),
+        "commit": commit.id,
+        "time": commit.time,
+        "kind": commit.kind,
+        "author": commit.author.name,
+        "subject": commit.subject,
+        "session": commit.trailer("Session") or entry.session,
+        "window": commit.trailer("Window"),
+        "reviewer": commit.trailer("Reviewer"),
+        "evidence": " ".join(rests).split(),
     }
 
 

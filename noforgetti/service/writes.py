@@ -47,6 +47,11 @@ class Written:
     entry: Entry | None = None
     refusal: Refusal | None = None
     warnings: tuple[str, ...] = ()
+    conflicts: tuple[Entry, ...] = ()
+    superseded: tuple[Entry, ...] = ()
+    similar: tuple[Entry, ...] = ()
+    evidence: int | None = None
+    scope: Scope = Scope.PROJECT
 
 
 @dataclass(frozen=True, slots=True)

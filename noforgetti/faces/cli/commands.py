@@ -75,7 +75,7 @@ def _only(session: Session, doc: dict[str, object], old: str) -> None:
             }
         )
         return
-    session.print({**doc, "entries": found, "damaged": []}, text.show)
+    session.print({**doc, "entries": found, "damaged": []}, text.entry)
 
 
 @cli.command("list")
@@ -300,19 +300,9 @@ def diff(session: Session, one: str, other: str) -> None:
 def blame(session: Session, entry: str | None) -> None:
     """Which commit gave each entry its present form."""
     from noforgetti.service.history import blame as service
-    from noforgetti.service.views import entry_view
+    from noforgetti.service.views import blame_view
 
-    found = service(session.memory, session.branch, entry or "")
-    rows = [
-        {
-            **entry_view(one),
-            "commit": commit.id,
-            "time": commit.time,
-            "kind": commit.kind,
-            "author": commit.author.name,
-        }
-        for one, commit in found
-    ]
+    rows = [blame_view(one, commit) for one, commit in service(session.memory, session.branch, entry or "")]
     if entry and not rows:
         session.refuse(
             {
@@ -322,7 +312,7 @@ def blame(session: Session, entry: str | None) -> None:
             }
         )
         return
-    session.print({"branch": session.branch, "blame": rows}, text.blame)
+    session.print({"branch": session.branch, "blame": rows}, text.origin if entry else text.blame)
 
 
 @cli.command()
