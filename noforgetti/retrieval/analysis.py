@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from noforgetti.retrieval.stemming import stem
+from noforgetti.policy.stemming import stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

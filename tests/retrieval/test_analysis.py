@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from noforgetti.policy.stemming import stem
 from noforgetti.retrieval.analysis import QueryTerm, asks, dated, query, terms
-from noforgetti.retrieval.stemming import stem
 
 
 def found_by(text: str, asked: str) -> bool:
