@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from noforgetti.errors import Kind, NoForgettiError
@@ -11,10 +12,14 @@ from noforgetti.model.entry import MAIN, BranchName, CommitId
 from noforgetti.policy.names import branch_name
 from noforgetti.service import signals
 from noforgetti.service.memory import Draft, Memory, selected
+from noforgetti.store import candidates
+from noforgetti.store import signals as signal_book
 from noforgetti.store.base import BranchExists, Conflict, UnknownBranch, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+_BOOKS = (signal_book.BOOK, candidates.BOOK)  # what a deleted branch takes with it
 
 
 class KeptBranch(NoForgettiError):
@@ -59,7 +64,7 @@ def fork(memory: Memory, source: str, name: str, *, at: CommitId | None = None) 
     except Conflict as error:  # somebody created the same name since the look above
         raise BranchExists(new, new) from error
     memory.state.copy_notes(source, new)
-    _signals(memory, lambda: signals.copy(memory, source, new))
+    _beside(memory, lambda: signals.copy(memory, source, new))
     return Branch(new, head, _count(memory, head), current=False)
 
 
@@ -82,14 +87,15 @@ def delete(memory: Memory, name: str) -> CommitId:
         raise UnknownBranch(name)
     memory.store.delete(name, head)
     memory.state.forget_branch(name)
-    _signals(memory, lambda: memory.store.drop_signals(name))
+    for book in _BOOKS:
+        _beside(memory, partial(memory.store.drop_book, name, book))
     if selected(memory.places.state_of(memory.name)) == name:
         memory.select(MAIN)
     return head
 
 
-def _signals(memory: Memory, step: Callable[[], None]) -> None:
-    """The branch is made or gone already, and what use said about its entries is worth less: trouble is a trace."""
+def _beside(memory: Memory, step: Callable[[], None]) -> None:
+    """The branch is made or gone already, and what lies beside it is worth less: trouble is a trace."""
     try:
         step()
     except NoForgettiError as error:

@@ -12,21 +12,20 @@ from typing import TYPE_CHECKING
 
 from noforgetti.errors import NoForgettiError
 from noforgetti.model.change import Change
-from noforgetti.model.commit import AUTHORS, CommitKind, Message, describe, entries_trailer
+from noforgetti.model.commit import CommitKind, Message, describe, entries_trailer
 from noforgetti.model.entry import Category, CommitId, EntryId, Snapshot, Stored, Writer
 from noforgetti.model.signal import NEW, Signal
 from noforgetti.policy import capacity, scoring
+from noforgetti.service import books
 from noforgetti.service.memory import Draft, Memory
 from noforgetti.store import signals as book
-from noforgetti.store.base import Conflict, Put, PutFile, Unreadable
+from noforgetti.store.base import Put, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from noforgetti.model.entry import Entry
     from noforgetti.policy.verdict import Refusal
-
-_ATTEMPTS = 8  # plans of one reinforcement, as of a direct write
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +91,7 @@ def copy(memory: Memory, source: str, target: str) -> None:
     """A fork begins with the signals of its source. A name that was used before loses what was left of it."""
     store = memory.store
     with store.exclusive():
-        store.drop_signals(target)
+        store.drop_book(target, book.BOOK)
         at = store.signals(source).commit
         if at is not None:
             store.publish(target, at, None, space=book.SPACE, reason=f"fork: from {source}")
@@ -148,32 +147,15 @@ def unarchive(memory: Memory, branch: str, entry_ids: Iterable[EntryId], *, by: 
 def _published(
     memory: Memory, branch: str, known: tuple[EntryId, ...], message: Message, by: Writer, unknown: tuple[EntryId, ...]
 ) -> Reinforced:
-    """Publish by compare-and-swap; planned again when somebody else was first or the old signals had to be mended."""
-    store = memory.store
-    for attempt in range(_ATTEMPTS):
-        with store.exclusive():
-            try:
-                old = store.head(branch, space=book.SPACE)
-                data = (store.read_file(old, book.FILE) or b"") if old else b""
-            except Unreadable:
-                if attempt:
-                    raise
-                store.recover_signals(branch)
-                continue
-            before = book.decode(data).by_id
-            signals = {one: _again(before.get(one, NEW), memory.stamp()) for one in known}
-            edits = (PutFile(book.FILE, book.encode(data, signals)),)
-            seconds = int(memory.clock())
-            new = store.write(old, edits, message, author=AUTHORS[by], seconds=seconds)
-            try:
-                store.publish(branch, new, old, space=book.SPACE, reason=message.subject)
-            except Conflict:
-                if attempt == _ATTEMPTS - 1:
-                    raise
-                continue
-        memory.keep_traces()
-        return Reinforced(signals, unknown, new)
-    raise AssertionError("unreachable")
+    counted: dict[EntryId, Signal] = {}
+
+    def plan(data: bytes) -> tuple[bytes, Message]:
+        before = book.decode(data).by_id
+        counted.update({one: _again(before.get(one, NEW), memory.stamp()) for one in known})
+        return book.encode(data, counted), message
+
+    commit = books.change(memory, branch, book.BOOK, plan, by=by)
+    return Reinforced(counted, unknown, commit)
 
 
 def _again(before: Signal, now: str) -> Signal:

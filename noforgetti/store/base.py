@@ -43,6 +43,16 @@ class Drop:
 Edit = Put | PutBlob | PutFile | Drop
 
 
+@dataclass(frozen=True, slots=True)
+class Book:
+    """What lies beside each branch in a ref of its own, `space` + branch: a chain of commits like the branch's, forked,
+    undone and merged never with it. `file` is the file of its tree that matters; `name` is what people call it."""
+
+    space: str
+    file: str
+    name: str
+
+
 class Conflict(NoForgettiError):
     """The branch is not where the writer expected it. Nothing was published."""
 

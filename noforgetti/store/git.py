@@ -20,9 +20,10 @@ from pygit2.enums import ConfigLevel, ObjectType, Option
 from noforgetti.model.commit import Author, Commit, Message, parse_message
 from noforgetti.model.entry import BranchName, CommitId, Snapshot
 from noforgetti.store import failpoints, folders, trees
-from noforgetti.store import signals as book
+from noforgetti.store import signals as signal_book
 from noforgetti.store.base import (
     FORMAT,
+    Book,
     BranchExists,
     Conflict,
     Edit,
@@ -79,7 +80,7 @@ class Store:
         self._refs = Refs(path, self._trace)
         self._decoded = trees.Decoded(self._objects)
         self._snapshots: dict[CommitId, Snapshot] = {}
-        self._signals: dict[CommitId, book.Signals] = {}
+        self._signals: dict[CommitId, signal_book.Signals] = {}
         self._depth = 0  # of the write lock that this store holds
         self._heal()
 
@@ -95,24 +96,24 @@ class Store:
         return dict(sorted(found.items(), key=lambda item: (item[0] != "main", item[0])))
 
     def head(self, branch: str, *, space: str = HEADS) -> CommitId | None:
-        """Where the branch (or its signals) stands; None when it is not there. Raises `Unreadable` for a torn ref."""
+        """Where the branch (or its book of that space) stands; None when it is not there. Raises `Unreadable`."""
         return self._ref(space + branch)
 
-    def signals(self, branch: str) -> book.Signals:
+    def signals(self, branch: str) -> signal_book.Signals:
         """What use has said about a branch's entries, kept by commit. Never raises: what cannot be read is missing, and
         its `reason` says why."""
         try:
-            at = self.head(branch, space=book.SPACE)
+            at = self.head(branch, space=signal_book.SPACE)
             if at is None:
-                return book.Signals()
+                return signal_book.Signals()
             known = self._signals.get(at)
             if known is None:
-                known = book.decode(self.read_file(at, book.FILE) or b"", at)
+                known = signal_book.decode(self.read_file(at, signal_book.FILE) or b"", at)
                 if len(self._signals) >= _SNAPSHOTS:
                     self._signals.pop(next(iter(self._signals)))
                 self._signals[at] = known
         except Unreadable as error:
-            return book.Signals(reason=f"{error} Its entries count as never reinforced.")
+            return signal_book.Signals(reason=f"{error} Its entries count as never reinforced.")
         return known
 
     def tree_of(self, commit: CommitId) -> str:
@@ -290,32 +291,35 @@ class Store:
             self._refs.clear_stale("packed-refs")
             self._repo.references.delete(HEADS + branch)
 
-    def drop_signals(self, branch: str) -> None:
-        """Delete the signals of a branch, readable or not; nothing happens when there are none."""
+    def drop_book(self, branch: str, book: Book) -> None:
+        """Delete what lies beside a branch, readable or not; nothing happens when there is nothing."""
+        ref = book.space + branch
         with self.exclusive():
-            self._refs.clear_stale(book.SPACE + branch)
+            self._refs.clear_stale(ref)
             try:
-                if self.head(branch, space=book.SPACE) is not None:
+                if self.head(branch, space=book.space) is not None:
                     self._refs.clear_stale("packed-refs")
-                    self._repo.references.delete(book.SPACE + branch)
+                    self._repo.references.delete(ref)
             except Unreadable:
-                self._refs.remove_torn(book.SPACE + branch)
+                self._refs.remove_torn(ref)
 
-    def recover_signals(self, branch: str) -> CommitId | None:
-        """Take signals that cannot be read back to their newest readable commit; without any, they begin anew."""
+    def recover_book(self, branch: str, book: Book) -> CommitId | None:
+        """Take what lies beside a branch and cannot be read back to its newest readable commit; without any, it begins
+        anew."""
+        ref, name = book.space + branch, book.name
         with self.exclusive():
             self._objects.forget()
             self._heal(always=True)
-            for candidate in self._reflog(book.SPACE + branch):
+            for candidate in self._reflog(ref):
                 try:
-                    self.read_file(candidate, book.FILE)
+                    self.read_file(candidate, book.file)
                 except Unreadable:
                     continue
-                self._overwrite(book.SPACE + branch, candidate)
-                self._trace(f"the signals of `{branch}` could not be read; they were taken back to {candidate[:12]}")
+                self._overwrite(ref, candidate)
+                self._trace(f"the {name} of `{branch}` could not be read; they were taken back to {candidate[:12]}")
                 return candidate
-            self.drop_signals(branch)
-            self._trace(f"the signals of `{branch}` could not be read; they begin anew")
+            self.drop_book(branch, book)
+            self._trace(f"the {name} of `{branch}` could not be read; they begin anew")
         return None
 
     def recover(self, branch: str) -> CommitId | None:

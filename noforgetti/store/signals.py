@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from noforgetti.model.entry import CommitId, EntryId
 from noforgetti.model.signal import Signal
+from noforgetti.store.base import Book
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SPACE = "refs/noforgetti/signals/"  # one beside each branch
 FILE = "signals.jsonl"
+BOOK = Book(SPACE, FILE, "signals")
 _MOST = 2**53 - 1  # the largest count that every reader of JSON reads alike
 
 

@@ -12,7 +12,7 @@ from noforgetti.model.commit import AUTHORS
 from noforgetti.model.entry import CommitId, EntryId, Writer
 from noforgetti.model.signal import Signal
 from noforgetti.store.base import Conflict, PutFile
-from noforgetti.store.signals import FILE, SPACE, Signals, decode, encode
+from noforgetti.store.signals import BOOK, FILE, SPACE, Signals, decode, encode
 
 from .builders import NOW, STAMP, fsck, git, message, new_store
 
@@ -149,7 +149,7 @@ def test_torn_signals_go_back_to_the_newest_readable_ones(store: Store) -> None:
     with open(f"{store.path}/refs/noforgetti/signals/main", "wb") as file:
         file.write(bytes(41))
 
-    assert store.recover_signals("main") == second
+    assert store.recover_book("main", BOOK) == second
     assert set(store.signals("main").by_id) == {A, B}
     assert store.traces == [f"the signals of `main` could not be read; they were taken back to {second[:12]}"]
 
@@ -160,7 +160,7 @@ def test_torn_signals_without_a_past_begin_anew(store: Store) -> None:
         with open(f"{store.path}/{ref}/noforgetti/signals/main", "wb") as file:
             file.write(b"?")
 
-    assert store.recover_signals("main") is None
+    assert store.recover_book("main", BOOK) is None
     assert store.signals("main") == Signals()
     assert store.traces == ["the signals of `main` could not be read; they begin anew"]
 
@@ -172,8 +172,8 @@ def test_signals_are_dropped_readable_or_not_and_again(store: Store, data: bytes
         with open(f"{store.path}/refs/noforgetti/signals/main", "wb") as file:
             file.write(data)
 
-    store.drop_signals("main")
-    store.drop_signals("main")
+    store.drop_book("main", BOOK)
+    store.drop_book("main", BOOK)
 
     assert store.signals("main") == Signals()
     assert git(store.path, "for-each-ref") == ""
