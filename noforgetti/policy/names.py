@@ -69,13 +69,19 @@ def proposed(name: str) -> str:
 def entry_id(text: str, taken: Iterable[str], draw: Callable[[int], int]) -> EntryId:
     """A new id: a slug of the text and four random base-32 characters. `draw(n)` gives a random number below n."""
     used = set(taken)
-    words = "-".join(re.findall(r"[a-z0-9]+", _ascii(text.casefold())))
-    slug = words if len(words) <= _SLUG_LIMIT else words[: _SLUG_LIMIT + 1].rpartition("-")[0] or words[:_SLUG_LIMIT]
+    words = slug(text)
     while True:
         tail = "".join(_BASE32[draw(32)] for _ in range(4))
-        new = f"{slug or 'entry'}-{tail}"
+        new = f"{words or 'entry'}-{tail}"
         if new not in used:
             return EntryId(new)
+
+
+def slug(text: str) -> str:
+    """Lower-case words of ASCII letters and digits, joined by hyphens, at most 40 characters; empty when there are
+    none."""
+    words = "-".join(re.findall(r"[a-z0-9]+", _ascii(text.casefold())))
+    return words if len(words) <= _SLUG_LIMIT else words[: _SLUG_LIMIT + 1].rpartition("-")[0] or words[:_SLUG_LIMIT]
 
 
 def _ascii(text: str) -> str:
