@@ -59,7 +59,8 @@ class Remove:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Consolidate several entries into the first named one, which keeps its id; the others go."""
+    """Consolidate several entries into the first named one, which keeps its id and says what it was made from; the
+    others go, and their tags and what rests on them come along."""
 
     ids: tuple[EntryId, ...]
     text: str
@@ -76,7 +77,15 @@ class Assess:
     evidence: tuple[str, ...] = ()
 
 
-Operation = Add | Replace | Remove | Merge | Assess
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """Keep one entry in the branch, neither told nor counted."""
+
+    id: EntryId
+    evidence: tuple[str, ...] = ()
+
+
+Operation = Add | Replace | Remove | Merge | Assess | Archive
 
 
 def targets(operation: Operation) -> tuple[EntryId, ...]:
@@ -86,7 +95,7 @@ def targets(operation: Operation) -> tuple[EntryId, ...]:
             return ()
         case Merge(ids=ids):
             return ids
-        case Replace(id=one) | Remove(id=one) | Assess(id=one):
+        case Replace(id=one) | Remove(id=one) | Assess(id=one) | Archive(id=one):
             return (one,)
 
 
@@ -109,12 +118,23 @@ def apply(state: State, operations: Iterable[Operation], *, now: str) -> dict[En
             case Remove(id=one):
                 del result[one]
             case Merge(ids=ids, text=text, importance=importance):
-                for other in ids[1:]:
-                    result.pop(other, None)
-                result[ids[0]] = _reworded(result[ids[0]], text, importance, now)
+                others = [gone for other in ids[1:] if (gone := result.pop(other, None))]
+                result[ids[0]] = _reworded(_joined(result[ids[0]], others), text, importance, now)
             case Assess(id=one, importance=importance):
                 result[one] = _reworded(result[one], result[one].text, importance, now)
+            case Archive(id=one):
+                result[one] = replace(result[one], archived=True)
     return result
+
+
+def _joined(entry: Entry, others: Iterable[Entry]) -> Entry:
+    """The entry as the one that is made from itself and the others."""
+    derived, informs, tags = dict.fromkeys(entry.derived), dict.fromkeys(entry.informs), dict.fromkeys(entry.tags)
+    for other in others:
+        derived.update(dict.fromkeys((*other.derived, other.id)))
+        informs.update(dict.fromkeys(other.informs))
+        tags.update(dict.fromkeys(other.tags))
+    return replace(entry, derived=tuple(derived), informs=tuple(informs), tags=tuple(tags))
 
 
 def _reworded(entry: Entry, text: str, importance: Importance | None, now: str) -> Entry:

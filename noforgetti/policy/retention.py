@@ -12,6 +12,8 @@ import unicodedata
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from noforgetti.policy.stemming import stem
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -36,10 +38,6 @@ _SUBJECT = re.compile(
     rf"((?:{_LETTER})+)\s+(?:is|are|was|were|must|should|shall|can|may|will|do|have|need|(?:{_LETTER})+s)\b"
 )
 _I = frozenset({"I", "I'm", "I'd", "I've", "I'll", "I’m", "I’d", "I’ve", "I’ll"})
-_ENDINGS = (
-    ("ations", ""), ("ation", ""), ("ments", ""), ("ment", ""), ("ings", ""), ("ing", ""), ("ies", "i"), ("ers", ""),
-    ("er", ""), ("ed", ""), ("es", ""), ("s", ""), ("ly", ""),
-)  # fmt: skip
 _SENTENCE = re.compile(r"(?:^|(?<=[.!?:;…])\s+|\n\s*(?:[-*+•]\s+|\d+[.)]\s+)?)(?=\S)")
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|nor|neither|without|cannot|avoid\w*|forbid\w*|forbidden|prohibit\w*|don|stop|except|unless"
@@ -103,11 +101,11 @@ class _Pieces:
         self._spelled = frozenset(piece.casefold() for piece in self.marked)
         bare = _CODE.sub(" ", text)
         self.negative = bool(_NEGATION.search(bare))
-        self.subjects = tuple(dict.fromkeys(_stem(word.casefold()) for word in _subjects(bare)))
-        said = [_stem(word) for word in _WORD.findall(text.casefold()) if word not in _PLAIN]
+        self.subjects = tuple(dict.fromkeys(_root(word.casefold()) for word in _subjects(bare)))
+        said = [_root(word) for word in _WORD.findall(text.casefold()) if word not in _PLAIN]
         said += [pair for run in re.findall(f"{_CJK.pattern}+", text) for pair in _pairs(run)]
         self.words = frozenset(said)
-        marked = {_stem(word) for piece in self.marked for word in _WORD.findall(piece.casefold())}
+        marked = {_root(word) for piece in self.marked for word in _WORD.findall(piece.casefold())}
         self.plain = tuple(dict.fromkeys(w for w in said if w not in marked and (len(w) > 1 or _CJK.match(w))))
 
     def holds(self, piece: str) -> bool:
@@ -162,19 +160,8 @@ def _subjects(text: str) -> Iterator[str]:
             yield found[1]
 
 
-def _stem(word: str) -> str:
-    """A word without the endings that a rewording changes."""
-    word = re.sub(r"['’]s$", "", word)
-    if not (word.isascii() and word.isalpha()):
-        return word
-    for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
-            word = word.removesuffix(ending) + instead
-            break
-    if word.endswith("y") and len(word) > 3:
-        word = word[:-1] + "i"
-    word = word.removesuffix("e") if len(word) > 3 else word
-    return word[:-1] if len(word) > 3 and word[-1] == word[-2] and word[-1] != "s" else word
+def _root(word: str) -> str:
+    return stem(re.sub(r"['’]s$", "", word))
 
 
 def _pairs(run: str) -> Iterator[str]:

@@ -28,6 +28,7 @@ class Rule(StrEnum):
     UNKNOWN_ENTRY = "unknown-entry"
     AMBIGUOUS = "ambiguous"
     EVIDENCE = "evidence"
+    LOSS = "loss"
     KEY = "key"
     CONFIDENCE = "confidence"
     SCOPE = "scope"
