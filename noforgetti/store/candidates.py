@@ -64,11 +64,11 @@ def _read(line: bytes) -> Candidate | None:
         return None
     if not isinstance(read, dict):
         return None
-    own, text, category = read.get("id"), read.get("text"), read.get("category", "")
-    texts: dict[str, Any] = {name: read.get(name, "") for name in _TEXTS}
+    texts: dict[str, Any] = {name: read.get(name, "") for name in (*_TEXTS, "category")}
+    own, text, category = read.get("id"), read.get("text"), texts.pop("category")
     if not isinstance(own, str) or not own or not isinstance(text, str):
         return None
-    if not all(isinstance(value, str) for value in texts.values()):
+    if not all(isinstance(value, str) for value in (*texts.values(), category)):
         return None
     try:
         kind, writer = CandidateKind(str(read.get("kind"))), Writer(read.get("writer", "user"))
