@@ -11,6 +11,7 @@ from noforgetti.policy import capacity
 from noforgetti.policy.merge import Conflicted, Merged, Side, merge
 from noforgetti.policy.undo import size_after
 from noforgetti.service.memory import Draft, Memory
+from noforgetti.service.promotions_file import apart, merged
 from noforgetti.service.undo import changes_of, entries_of
 from noforgetti.store.base import Drop, Edit, PutBlob, UnknownBranch
 
@@ -62,25 +63,29 @@ def merge_branch(
         if memory.store.contains(now.commit, other):
             return blank
         base = memory.store.merge_base(now.commit, other)
-        found = merge(memory.store.snapshot(base), now, memory.store.snapshot(other), prefer=prefer)
-        if isinstance(found, Conflicted):
-            return replace(blank, outcome="halted", conflicts=found.entries)
+        was, theirs = memory.store.snapshot(base), memory.store.snapshot(other)
+        found = merge(apart(was), apart(now), apart(theirs), prefer=prefer)
+        promotions, disputed = merged(memory, was, now, theirs, prefer=prefer.value if prefer else None)
+        if isinstance(found, Conflicted) or (disputed and prefer is None):
+            ids = found.entries if isinstance(found, Conflicted) else ()
+            return replace(blank, outcome="halted", conflicts=(*ids, *disputed))
         texts = entries_of(memory, found.put)
         refusal = capacity.direct(memory.limits, now.characters, size_after(now, texts, found.drop), now)
         if refusal:
             return replace(blank, outcome="halted", refusal=refusal)
         changes = changes_of(now, texts, found.drop)
-        result = replace(blank, outcome="merged", changes=changes, conflicts=found.settled)
+        result = replace(blank, outcome="merged", changes=changes, conflicts=(*found.settled, *disputed))
         planned[:] = [result]
-        return result if dry_run else _draft(found, changes, source, other)
+        return result if dry_run else _draft(found, promotions, changes, source, other)
 
     answer = memory.change(branch, plan)
     return answer if isinstance(answer, MergeResult) else replace(planned[0], commit=answer)
 
 
-def _draft(found: Merged, changes: tuple[Change, ...], source: str, other: CommitId) -> Draft:
+def _draft(found: Merged, promotions: Edit | None, changes: tuple[Change, ...], source: str, other: CommitId) -> Draft:
     edits: list[Edit] = [Drop(path) for path in found.drop]
     edits += [PutBlob(path, blob) for path, blob in found.put.items()]
+    edits += [promotions] if promotions else []
     listed = entries_trailer(changes)
     trailers = (
         ("Kind", str(CommitKind.MERGE)),

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from noforgetti.model.entry import Category, EntryId
 from noforgetti.model.promotion import Destination, Promotion, Status
@@ -100,15 +100,19 @@ def blocks(data: bytes) -> dict[str, str]:
     return _blocks(data)
 
 
-def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes | tuple[str, ...]:
-    """Our file with the blocks taken over that changed from `base` to `theirs`; or the ids of those that both sides
-    changed in different ways. With base = after, ours = now and theirs = before it is an undo."""
+def merge(
+    base: bytes, ours: bytes, theirs: bytes, *, prefer: Literal["ours", "theirs"] | None = None
+) -> tuple[bytes, tuple[str, ...]]:
+    """Our file with the blocks taken over that changed from `base` to `theirs`, and the ids of those that both sides
+    changed in different ways: they stay ours unless theirs are preferred. With base = after, ours = now and theirs =
+    before it is an undo."""
     if base == ours:
-        return theirs
+        return theirs, ()
     was, here, there = _blocks(base), _blocks(ours), _blocks(theirs)
     taken = [one for one in {**was, **there} if there.get(one) != was.get(one) and there.get(one) != here.get(one)]
     conflicts = tuple(one for one in taken if here.get(one) != was.get(one))
-    return conflicts or _with(ours, {one: there.get(one) for one in taken})
+    wanted = taken if prefer == "theirs" else [one for one in taken if one not in conflicts]
+    return _with(ours, {one: there.get(one) for one in wanted}) if wanted else ours, conflicts
 
 
 def _pieces(data: bytes) -> list[tuple[str, str]]:

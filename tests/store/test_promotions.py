@@ -119,20 +119,23 @@ def test_taking_one_change_back_leaves_later_ones_of_other_blocks() -> None:
     before, after = file_of(A), file_of(A, B)
     now = file_of(replace(A, status=Status.REJECTED), before=after)
 
-    assert decode(bytes(merge(after, now, before))) == Queue({A.id: replace(A, status=Status.REJECTED)})  # type: ignore[arg-type]
+    found, conflicts = merge(after, now, before)
+
+    assert (decode(found), conflicts) == (Queue({A.id: replace(A, status=Status.REJECTED)}), ())
 
 
 def test_a_file_that_nobody_touched_since_goes_back_byte_for_byte() -> None:
     before = file_of(A) + b"Words.\n"
 
-    assert merge(file_of(A, B), file_of(A, B), before) == before
+    assert merge(file_of(A, B), file_of(A, B), before) == (before, ())
 
 
-def test_a_block_that_both_sides_changed_stops_the_merge() -> None:
+def test_a_block_that_both_sides_changed_stays_ours_unless_theirs_is_preferred() -> None:
     base = file_of(A, B)
     ours, theirs = (file_of(replace(A, status=one), before=base) for one in (Status.REJECTED, Status.PROPOSED))
 
-    assert merge(base, ours, theirs) == (A.id,)
+    assert merge(base, ours, theirs) == (ours, (A.id,))
+    assert merge(base, ours, theirs, prefer="theirs") == (theirs, (A.id,))
 
 
 text = st.text(st.characters(codec="utf-8"), max_size=40)
