@@ -10,7 +10,7 @@ Importing this module imports pydantic (38 ms); callers import it when a review 
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -129,6 +129,14 @@ def schema() -> dict[str, Any]:
 
 def parse(answer: str) -> Proposal | ParseFailure:
     """The proposal in an answer: exactly one JSON object, whatever words or fences stand around it."""
+    return read(answer, Proposal)
+
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+def read(answer: str, shape: type[Answer]) -> Answer | ParseFailure:
+    """The one JSON object of an answer, as a value of a strict model."""
     if len(answer) > ANSWER:
         return ParseFailure(f"the answer is longer than {ANSWER:,} characters")
     found = _objects(answer)
@@ -136,7 +144,7 @@ def parse(answer: str) -> Proposal | ParseFailure:
         what = "no JSON object" if not found else "more than one JSON object"
         return ParseFailure(f"the answer holds {what}; exactly one is wanted")
     try:
-        return Proposal.model_validate_json(found[0])
+        return shape.model_validate_json(found[0])
     except ValidationError as trouble:
         return ParseFailure(_first(trouble))
 
