@@ -1,7 +1,7 @@
 """Nearness in meaning of a text and entries, for the guard against duplicates: asked rarely, and never waited for.
 
-Only a model in this process is asked. A provider behind a network would make every direct write wait for it; there, words
-alone decide.
+Only a model in this process is asked. A provider behind a network would make every direct write wait for it; there,
+words alone decide.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from noforgetti.errors import NoForgettiError
 from noforgetti.model.commit import AUTHORS, Author, Message
 from noforgetti.model.entry import MAIN, BranchName, CommitId, EntryId, Snapshot, Writer
 from noforgetti.policy import guards
@@ -26,6 +27,7 @@ from noforgetti.store.discovery import Project, discover
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from noforgetti.service.meaning import Meaning
     from noforgetti.service.settings import Settings
     from noforgetti.store.git import Store
 
@@ -70,6 +72,7 @@ class Memory:
         self._state: State | None = None
         self._facts: dict[CommitId, Facts] = {}
         self._wide: Memory | None = None
+        self.meaning: Meaning | None = None  # how near texts are; set by whoever has a model in this process
 
     @property
     def name(self) -> str:
@@ -88,6 +91,7 @@ class Memory:
             return self
         if self._wide is None:
             self._wide = Memory(NOWHERE, self.places, self.settings, clock=self.clock)
+            self._wide.meaning = self.meaning
         return self._wide
 
     @property
@@ -123,7 +127,9 @@ class Memory:
 
     def twin(self) -> Memory:
         """The same memory for another thread."""
-        return Memory(self.project, self.places, self.settings, clock=self.clock)
+        twin = Memory(self.project, self.places, self.settings, clock=self.clock)
+        twin.meaning = self.meaning
+        return twin
 
     def close(self) -> None:
         """Free files and threads."""
@@ -233,6 +239,14 @@ class Memory:
             for sentence in self._store.traces:
                 self.state.trace("warning", sentence)
             self._store.traces.clear()
+
+    def aside(self, work: Callable[[], Answer]) -> Answer | None:
+        """Do what follows a change that is done: trouble is a trace that `status` shows, not a failure."""
+        try:
+            return work()
+        except NoForgettiError as error:
+            self.state.trace("warning", str(error))
+            return None
 
     def stamp(self) -> str:
         """Now, as RFC 3339 UTC."""
