@@ -25,6 +25,7 @@ from noforgetti.faces.bridge.tools import TOOLS
 from noforgetti.model.entry import MAIN, BranchName
 from noforgetti.retrieval import report as reports
 from noforgetti.service.embedding import Embedding
+from noforgetti.service.meaning import meaning
 from noforgetti.service.memory import Memory, open_memory
 from noforgetti.service.recalling import Question, Recalled, Recalling
 from noforgetti.service.turns import Told, Turns
@@ -108,6 +109,7 @@ class Server:
         if self._memory is None:
             self._memory = open_memory(self._cwd, self._environ)
             self._embedding = Embedding(self._memory.settings.embedding, self._memory.places, self._environ)
+            self._memory.meaning = meaning(self._embedding, load=False)
             self._recalling = Recalling(self._memory, self._embedding)
             self._turns = Turns(self._memory, self._ask)
             self._reviews = Reviews(self._memory, self._peer)

@@ -106,38 +106,55 @@ def _traits(command: click.Command) -> click.Command:
     return command
 
 
+_override = click.option(
+    "--override", is_flag=True, help="You confirm that the rule changed: what the text contradicts is superseded."
+)
+
+
 @_traits
 @cli.command()
 @click.argument("words", metavar="TEXT")
+@_override
+@click.option("--force", is_flag=True, help="Store it although an entry says nearly the same.")
 @pass_session
 def add(
     session: Session,
     /,
     words: str,
+    *,
+    override: bool,
+    force: bool,
     **traits: Any,
 ) -> None:
-    """Add one fact. `-` reads it from standard input."""
+    """Add one fact. `-` reads it from standard input. A --key that is there already gets the new text."""
     from noforgetti.service import writes
 
-    _written(session, writes.add(session.memory, session.branch, _words(words), _read_traits(**traits)))
+    done = writes.add(
+        session.memory, session.branch, _words(words), _read_traits(**traits), override=override, force=force
+    )
+    _written(session, done)
 
 
 @_traits
 @cli.command()
 @click.argument("old")
 @click.argument("words", metavar="NEW")
+@_override
 @pass_session
 def replace(
     session: Session,
     /,
     old: str,
     words: str,
+    *,
+    override: bool,
     **traits: Any,
 ) -> None:
-    """Replace the whole text of one entry; OLD is an id or a unique piece of its text."""
+    """Replace the whole text of one entry; OLD is an id, a key or a unique piece of its text."""
     from noforgetti.service import writes
 
-    _written(session, writes.reword(session.memory, session.branch, old, _words(words), _read_traits(**traits)))
+    done = writes.reword(session.memory, session.branch, old, _words(words), _read_traits(**traits), override=override)
+    _written(session, done)
 
 
 @cli.command()

@@ -15,9 +15,10 @@ from noforgetti.faces.cli.output import DONE, INTERRUPTED, REFUSED, Output, comp
 from noforgetti.service.memory import Memory, open_memory, open_wide
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from noforgetti.faces import text
+    from noforgetti.model.entry import Entry, EntryId
 
 _CATEGORIES = ["preference", "lesson", "pattern", "decision", "done", "mistake"]
 
@@ -36,7 +37,16 @@ class Session:
         """The project's memory, or with `--user` the user-wide one; opened once."""
         if self._memory is None:
             self._memory = open_wide(os.environ) if self.user else open_memory(self.folder, os.environ)
+            self._memory.meaning = self._meaning
         return self._memory
+
+    def _meaning(self, text: str, entries: Sequence[Entry]) -> Mapping[EntryId, float]:
+        """How near texts are, by a model that is loaded when somebody asks."""
+        from noforgetti.service.embedding import Embedding
+        from noforgetti.service.meaning import meaning
+
+        memory = self.memory
+        return meaning(Embedding(memory.settings.embedding, memory.places, os.environ), load=True)(text, entries)
 
     @property
     def branch(self) -> str:
