@@ -2,7 +2,8 @@
 
 Sizes are sums of entry texts in Unicode code points (`Snapshot.characters`). Automatic review below the
 working target may not cross it; at or above it the size may stay or shrink. Direct writes may use the rest
-up to the hard limit. The maintenance goal is advice for reviewers, never a rule."""
+up to the hard limit. The maintenance goal is advice for reviewers; for a dream it is the size above which
+nothing may grow."""
 
 from __future__ import annotations
 
@@ -63,6 +64,20 @@ def review(limits: Limits, before: int, after: int) -> Refusal | None:
         Rule.CAPACITY,
         f"The review {why} ({before:,} now, {after:,} then). Nothing was written.",
         hint="merge, shorten or remove entries in the same proposal",
+    )
+
+
+def dream(limits: Limits, before: int, after: int) -> Refusal | None:
+    """May a consolidation take the memory from `before` to `after` characters? Up to the maintenance goal it may
+    grow; above it, it may not."""
+    ceiling = max(before, limits.goal)
+    if after <= ceiling:
+        return None
+    return Refusal(
+        Rule.CAPACITY,
+        f"The memory would hold {after:,} characters, {after - ceiling:,} more than now ({before:,}) and than the "
+        f"maintenance goal ({limits.goal:,}) allow. Nothing was written.",
+        hint="merge, shorten or archive entries in the same answer",
     )
 
 

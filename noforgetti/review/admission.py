@@ -53,6 +53,7 @@ class Problem(StrEnum):
     REFERENCE = "reference"  # an id or an evidence label that is not there
     ENTRY_SIZE = "entry-size"
     CAPACITY = "capacity"
+    LOSS = "loss"  # a dream's text that does not say what it replaces
 
     @property
     def settles(self) -> bool:

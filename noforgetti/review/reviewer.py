@@ -277,6 +277,7 @@ _ADVICE = {
     Problem.REFERENCE: "Use only ids from the memory below and labels from the evidence below.",
     Problem.ENTRY_SIZE: "Check the length of every content; split distinct facts instead of cutting them.",
     Problem.CAPACITY: "Merge, shorten or remove in the same answer; do not send an addition alone.",
+    Problem.LOSS: "Say in the new text everything that the old texts say, or leave those entries alone.",
 }
 
 
