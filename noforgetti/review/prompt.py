@@ -95,6 +95,10 @@ preferences, corrections of the assistant that will apply again, non-obvious fix
 Do not keep: progress and finished work, temporary paths or failures, issue or pull-request numbers,
 commit hashes, raw output, secrets (also redacted ones), what the assistant merely guessed, and what
 checked-in project documents or the existing entries already say.
+Nor keep one-off permissions (`you can merge this`) and instructions for the task at hand.
+A fact with one value may have a key: pref.*, tool.*, project.* or, for who the user is, user.*; only when
+the evidence makes it sure (confidence 0.8 or more). What the user corrected is a replace of the entry that
+was wrong, citing the user; an addition that contradicts an entry is refused.
 Importance is the cost of forgetting: high (a correction, expensive to rediscover), normal (durable,
 replaceable), low (narrow, cheap). It is not certainty, age or urgency.
 Times: evidence carries its own date; write what depends on a date with that date, never as `last week`.

@@ -29,9 +29,10 @@ from noforgetti.review.admission import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
-    from noforgetti.model.change import Operation, State
+    from noforgetti.model.change import Add, Operation, State
+    from noforgetti.model.entry import Entry, EntryId
     from noforgetti.model.evidence import Window
     from noforgetti.policy.capacity import Limits
     from noforgetti.review.proposal import Proposal
@@ -137,6 +138,8 @@ class Result:
     window: Window
     operations: tuple[Operation, ...] = ()
     refused: tuple[Refused, ...] = ()
+    wide: tuple[Add, ...] = ()  # for the user-wide memory
+    similar: tuple[tuple[EntryId, EntryId], ...] = ()  # a new entry, and one that it may replace
     attempts: int = 0
     usage: Usage = Usage()
     model: str = ""
@@ -156,6 +159,7 @@ def run_review(
     now: str,
     nonce: str,
     documents: Documents = (),
+    meaning: Callable[[str, Sequence[Entry]], Mapping[EntryId, float]] | None = None,
     attempts: int = ATTEMPTS,
     max_tokens: int = MAX_TOKENS,
     cancelled: Callable[[], bool] = lambda: False,
@@ -174,6 +178,7 @@ def run_review(
             new_entry=new_entry,
             now=now,
             documents=documents,
+            meaning=meaning,
         )
 
     blank = Result(Outcome.ABORTED, reviewer.name, window)
@@ -241,17 +246,19 @@ class _Attempts:
 
 def _closed(result: Result, verdict: Verdict) -> Result:
     match verdict:
-        case Admitted(operations=operations, refused=refused):
+        case Admitted(operations=operations, refused=refused, wide=wide, similar=similar):
             return replace(
                 result,
                 outcome=Outcome.CHANGE,
                 operations=operations,
                 refused=refused,
+                wide=wide,
+                similar=similar,
                 problem=None,
                 refusal=None,
             )
-        case NoChange(refused=refused):
-            return replace(result, outcome=Outcome.NO_CHANGE, refused=refused, problem=None, refusal=None)
+        case NoChange(refused=refused, wide=wide):
+            return replace(result, outcome=Outcome.NO_CHANGE, refused=refused, wide=wide, problem=None, refusal=None)
         case Held(operations=operations, refusal=refusal, refused=refused):
             return replace(
                 result,

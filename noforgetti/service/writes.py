@@ -81,6 +81,7 @@ class Traits:
     derived: tuple[EntryId, ...] | None = None
     informs: tuple[str, ...] | None = None
     source: str | None = None
+    confidence: float | None = None
 
 
 def add(
@@ -482,6 +483,7 @@ def _traits(entry: Entry, traits: Traits, scope: Scope, now: str) -> Entry:
         tags=entry.tags if traits.tags is None else _lines(traits.tags),
         derived=entry.derived if traits.derived is None else traits.derived,
         informs=entry.informs if traits.informs is None else _lines(traits.informs),
+        confidence=entry.confidence if traits.confidence is None else traits.confidence,
         session=entry.session if traits.source is None else one_line(traits.source),
         scope=scope,
     )
