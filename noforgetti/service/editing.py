@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from noforgetti.model.change import Change, diff
 from noforgetti.model.commit import CommitKind, Message, counted, describe, entries_trailer
 from noforgetti.model.entry import Entry, EntryId, Snapshot, Writer
-from noforgetti.policy import capacity, guards
+from noforgetti.policy import capacity, gate, guards
+from noforgetti.policy.beside import beside
 from noforgetti.policy.document import DocumentError, Line, parse, render
 from noforgetti.policy.names import entry_id
 from noforgetti.policy.text import normalise
@@ -18,6 +19,8 @@ from noforgetti.service.memory import Draft, Memory
 from noforgetti.store.base import Conflict
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from noforgetti.model.entry import CommitId
 
 
@@ -76,6 +79,7 @@ def _wanted(memory: Memory, base: Snapshot, lines: tuple[Line, ...]) -> dict[Ent
     taken = {str(one) for one in before}
     wanted: dict[EntryId, Entry] = {}
     texts: dict[str, EntryId] = {}
+    fresh: list[tuple[Line, Entry]] = []
     for line in lines:
         old = before.get(line.id) if line.id is not None else None
         if line.id is not None and old is None:
@@ -90,12 +94,27 @@ def _wanted(memory: Memory, base: Snapshot, lines: tuple[Line, ...]) -> dict[Ent
             if isinstance(checked, Refusal):
                 return replace(checked, message=f"Line {line.number}: {checked.message}")
             text = checked
-        if text in texts:
-            raise DocumentError(line.number, f"says exactly what `{texts[text]}` says already")
         entry = old if old is not None and untouched else _entry(memory, line, text, old, taken)
-        texts[text] = entry.id
+        if not entry.key:  # facts with keys may share a value
+            if text in texts:
+                raise DocumentError(line.number, f"says exactly what `{texts[text]}` says already")
+            texts[text] = entry.id
         wanted[entry.id] = entry
-    return wanted
+        if old is None or text != old.text:
+            fresh.append((line, entry))
+    return _conflict(fresh, wanted) or wanted
+
+
+def _conflict(fresh: Iterable[tuple[Line, Entry]], wanted: Mapping[EntryId, Entry]) -> Refusal | None:
+    """What a new line contradicts in the document as it would be; the same edit may take the other line out."""
+    for line, entry in fresh:
+        others = [one for one in wanted.values() if one.id != entry.id and not one.archived]
+        found = beside(entry.text, others, negative=entry.negative)
+        if found.contradicted:
+            refusal = gate.conflict(found.contradicted)
+            hint = f"take `{found.contradicted[0].entry.id}` out in the same edit if it no longer holds"
+            return replace(refusal, message=f"Line {line.number}: {refusal.message}", hint=hint)
+    return None
 
 
 def _entry(memory: Memory, line: Line, text: str, old: Entry | None, taken: set[str]) -> Entry:
