@@ -307,7 +307,11 @@ def merged(doc: Document, style: Style = PLAIN) -> str:
         return "\n".join(lines + [f"  {one['id']} changed on both" for one in doc["conflicts"]])
     commit = f", commit {doc['commit'][:12]}" if doc["commit"] else " (dry run)"
     lines = [f"Merged `{doc['source']}` into `{doc['branch']}`{commit}."]
-    return "\n".join([*lines, *_indented(doc, style)])
+    clashes = [
+        f"`{one['id']}` contradicts `{one['with']}`; say which holds in `noforgetti candidates`."
+        for one in doc.get("clashes", ())
+    ]
+    return "\n".join([*lines, *_indented(doc, style), *clashes])
 
 
 def edited(doc: Document, style: Style = PLAIN) -> str:

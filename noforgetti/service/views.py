@@ -306,6 +306,7 @@ def merged_view(merged: MergeResult) -> Document:
         "commit": merged.commit,
         "operations": [change_view(change) for change in merged.changes],
         "conflicts": [{"id": one} for one in merged.conflicts],
+        "clashes": [{"id": one, "with": other} for one, other in merged.clashes],
         "reason": reason,
         "hint": refusal.hint
         if refusal
