@@ -36,10 +36,11 @@ class Halted:
     entries: tuple[str, ...]
 
 
-def plan(before: Snapshot, after: Snapshot, now: Snapshot) -> Restore | Halted:
-    """Take back what turned `before` into `after`, unless what it touched changed since."""
+def plan(before: Snapshot, after: Snapshot, now: Snapshot, *, only: Collection[str] | None = None) -> Restore | Halted:
+    """Take back what turned `before` into `after`, unless what it touched changed since. `only` names the entries (by
+    id) and other files (by path) that are meant; None means all."""
     was, left, here = places(before), places(after), places(now)
-    touched = [one for one in {**was, **left} if was.get(one) != left.get(one)]
+    touched = [one for one in {**was, **left} if was.get(one) != left.get(one) and (only is None or one in only)]
     # What says the words without this commit: an entry it touched may be about to change or go itself.
     texts = {entry.text: entry.id for entry in now if entry.id not in touched or _same(entry.id, here, was)}
     moved, already, entries = [], [], []

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from noforgetti.model.entry import BlobId
     from noforgetti.policy.verdict import Refusal
 
-_UNDOING = (CommitKind.UNDO, CommitKind.REDO)
+UNDOING = (CommitKind.UNDO, CommitKind.REDO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def undo(memory: Memory, branch: str, target: CommitId | None = None, *, dry_run
     def choose(now: Snapshot) -> _Choice:
         if now.commit is None:
             return Undone("nothing", branch, reason="the memory is empty")
-        undone = _undone(memory, now.commit)
+        undone = taken_back(memory, now.commit)
         if target is None:
             commit = next(
                 (one for one in memory.store.walk(now.commit) if one.kind in REVIEWS and one.id not in undone),
@@ -92,7 +92,7 @@ def redo(memory: Memory, branch: str, target: CommitId | None = None, *, dry_run
     def choose(now: Snapshot) -> _Choice:
         if now.commit is None:
             return Undone("nothing", branch, reason="the memory is empty")
-        undone = _undone(memory, now.commit)
+        undone = taken_back(memory, now.commit)
         if target is None:
             undoing = _newest_undo(memory, now.commit)
         else:
@@ -187,12 +187,12 @@ def _changed_by(memory: Memory, now: Snapshot, since: CommitId, one: str) -> Com
     return None
 
 
-def _undone(memory: Memory, head: CommitId) -> dict[CommitId, Commit]:
+def taken_back(memory: Memory, head: CommitId) -> dict[CommitId, Commit]:
     """The commits that are undone and not redone since, each with the commit that undid it."""
     settled: set[str] = set()
     found: dict[CommitId, Commit] = {}
     for commit in memory.store.walk(head):
-        if commit.kind not in _UNDOING:
+        if commit.kind not in UNDOING:
             continue
         target = commit.trailer("Undoes") or commit.trailer("Redoes")
         if target not in settled:

@@ -1,0 +1,468 @@
+"""Promotions: the pass that looks which memories became more than a memory, and what a user decides about it.
+
+A pass runs when a reinforcement takes an entry across a threshold, after a dream, and over what a dream or a
+consolidation flagged. It publishes one commit: what it proposes, and the rules whose words leave no doubt. What
+somebody settled, by accepting or rejecting, is never proposed again, and a rule that somebody took back is never applied
+again by itself. Deciding is a commit as well. It is undone by `undo COMMIT` like any other, or by the promotion's id.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from noforgetti.errors import NoForgettiError
+from noforgetti.model.change import Change
+from noforgetti.model.commit import CommitKind, Message, describe, entries_trailer, one_line
+from noforgetti.model.entry import Entry, EntryId, Importance, Writer
+from noforgetti.model.promotion import Destination, Promotion, Status
+from noforgetti.model.signal import NEW
+from noforgetti.policy import promotion as policy
+from noforgetti.policy import scoring, steps
+from noforgetti.policy import skill as packages
+from noforgetti.policy import undo as undoing
+from noforgetti.policy.implied_rule import implied
+from noforgetti.policy.promotion import Judgement
+from noforgetti.policy.verdict import Refusal, Rule
+from noforgetti.service import promotions_file, signals, skills
+from noforgetti.service.history import edits_of
+from noforgetti.service.memory import Draft, Memory
+from noforgetti.store import promotions as file
+from noforgetti.store.base import Drop, Edit, PutBlob, PutFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from noforgetti.model.commit import Commit
+    from noforgetti.model.entry import CommitId, Snapshot
+    from noforgetti.model.signal import Signal
+
+    _Answer = tuple[Promotion, list[Change], list[Edit]] | Refusal
+    _Plan = Callable[[Snapshot, Promotion], _Answer]
+
+_TRAILER = "Promoted"
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """An entry that a dream or a consolidation found worth a promotion, whatever its evidence. Only ever proposed."""
+
+    entry: EntryId
+    destination: Destination
+    reason: str = ""
+    name: str = ""  # of a skill
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What a pass did. `commit` is None when there was nothing to do."""
+
+    branch: str
+    proposed: tuple[Promotion, ...] = ()
+    applied: tuple[Promotion, ...] = ()
+    withdrawn: tuple[Promotion, ...] = ()
+    commit: CommitId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What became of a decision. `text` is what a user copies (a project rule); `conflicts` changed since."""
+
+    outcome: Literal["accepted", "rejected", "undone", "halted", "nothing", "refused"]
+    branch: str
+    promotion: Promotion | None = None
+    commit: CommitId | None = None
+    changes: tuple[Change, ...] = ()
+    refusal: Refusal | None = None
+    conflicts: tuple[str, ...] = ()
+    reason: str = ""
+    text: str = ""
+
+
+def queue(memory: Memory, branch: str) -> file.Queue:
+    """The promotions of the branch, in the order in which they were proposed."""
+    return promotions_file.queue(memory, memory.snapshot(branch))
+
+
+def find(known: file.Queue, own: str) -> Promotion | Refusal:
+    """The promotion whose id is `own`, or begins with it."""
+    wanted = own.strip().lower()
+    found = [one for one in known if wanted and one.id.startswith(wanted)]
+    if len(found) == 1:
+        return found[0]
+    what = "More than one promotion has" if found else "No promotion has"
+    return Refusal(
+        Rule.AMBIGUOUS if found else Rule.UNKNOWN_ENTRY,
+        f"{what} an id that begins with `{one_line(own)[:40]}`. Nothing was written.",
+        "list them with `noforgetti promotions --all`",
+    )
+
+
+# ---- the pass
+
+
+def after_reinforcement(
+    memory: Memory, branch: str, entry_ids: Iterable[EntryId], *, by: Writer = Writer.AGENT, session: str = ""
+) -> Passed:
+    """The pass over entries that were just reinforced, each by one: only over those that reached a threshold. The
+    reinforcement is done by then, so trouble is a trace."""
+    try:
+        known = signals.read(memory, branch).by_id
+        reached = [one for one in entry_ids if policy.crosses((count := known.get(one, NEW).evidence) - 1, count)]
+        return run(memory, branch, reached, by=by, session=session) if reached else Passed(branch)
+    except NoForgettiError as error:
+        memory.state.trace("warning", f"promotions could not be looked at: {error}")
+        return Passed(branch)
+
+
+def run(
+    memory: Memory,
+    branch: str,
+    entry_ids: Iterable[EntryId] | None = None,
+    *,
+    flags: Iterable[Flag] = (),
+    by: Writer = Writer.DREAM,
+    session: str = "",
+) -> Passed:
+    """Look which of the entries became more than a memory; None means all, and then faded ones and promotions without
+    their entry, too. One commit, or none. Raises what the store raises."""
+    chosen = None if entry_ids is None else frozenset(entry_ids)
+    flagged = {one.entry: one for one in flags}
+    done: list[Passed] = []
+
+    def plan(now: Snapshot) -> Draft | Passed:
+        work = _Pass(memory, branch, now)
+        useless = _useless(memory, branch, now) if chosen is None else {}
+        for entry in now:
+            flag = flagged.get(entry.id)
+            if flag is not None and flag.destination is not Destination.MEMORY:
+                work.offer(entry, (_flagged(entry, flag),), flagged=True)
+            elif chosen is None or entry.id in chosen:
+                work.offer(entry, policy.judge(entry, work.evidence(entry.id), useless=useless.get(entry.id, "")))
+        if chosen is None:
+            work.withdraw()
+        if not work.changed:
+            return Passed(branch)
+        done[:] = [work.passed()]
+        return work.draft(by, session)
+
+    answer = memory.change(branch, plan)
+    return answer if isinstance(answer, Passed) else replace(done[0], commit=answer)
+
+
+class _Pass:
+    """One look at one snapshot: what it finds, and the commit that says so."""
+
+    def __init__(self, memory: Memory, branch: str, now: Snapshot) -> None:
+        self._memory, self._branch, self._now = memory, branch, now
+        self._data = promotions_file.read(memory, now)
+        self._known = file.decode(self._data)
+        self._signals: Mapping[EntryId, Signal] = signals.read(memory, branch).by_id
+        self._refused: frozenset[str] | None = None
+        self.changed: dict[str, Promotion | None] = {}
+        self._entries: list[Change] = []
+
+    def evidence(self, own: EntryId) -> int:
+        return self._signals.get(own, NEW).evidence
+
+    def offer(self, entry: Entry, judgements: Iterable[Judgement], *, flagged: bool = False) -> None:
+        """Queue the first thing that the entry may become and that nobody settled."""
+        for judgement in judgements:
+            fresh = self._fresh(entry, judgement)
+            standing = self._standing(entry, fresh)
+            if standing is not None and not standing.open:
+                continue
+            if standing is not None and standing.text == entry.text:
+                return
+            if standing is not None:  # it was reworded since
+                self.changed[standing.id] = None
+            if judgement.sure and standing is None and not (flagged or entry.pinned) and not self._taken_back(fresh.id):
+                fresh = replace(fresh, status=Status.APPLIED)
+                rule = policy.rule_text(fresh.trigger, fresh.action, fresh.verifier)
+                self._entries.append(Change(entry.id, entry, replace(entry, rule=rule)))
+            self.changed[fresh.id] = fresh
+            return
+
+    def withdraw(self) -> None:
+        """Take out proposals that have nothing left to speak of."""
+        for one in self._known:
+            stored = self._now.get(one.entry)
+            enforced = stored is not None and stored.entry.enforced and one.destination is Destination.ENFORCEMENT
+            if one.open and (stored is None or enforced):
+                self.changed.setdefault(one.id, None)
+
+    def passed(self) -> Passed:
+        written = [one for one in self.changed.values() if one is not None]
+        return Passed(
+            self._branch,
+            tuple(one for one in written if one.open),
+            tuple(one for one in written if not one.open),
+            tuple(self._known.by_id[own] for own, one in self.changed.items() if one is None),
+        )
+
+    def draft(self, by: Writer, session: str) -> Draft:
+        done = self.passed()
+        counts = (("propose", done.proposed), ("apply", done.applied), ("withdraw", done.withdrawn))
+        subject = "promote: " + ", ".join(f"{word} {len(some)}" for word, some in counts if some)
+        edits = (*edits_of(self._now, self._entries), _written(self._data, self.changed))
+        told = [*done.proposed, *done.applied]
+        return Draft(edits, _message(subject, told, self._entries, session, withdrawn=done.withdrawn), by)
+
+    def _fresh(self, entry: Entry, judgement: Judgement) -> Promotion:
+        rule = judgement.rule
+        return Promotion(
+            policy.promotion_id(judgement.destination, entry.category, entry.text),
+            judgement.destination,
+            entry.id,
+            entry.category,
+            entry.text,
+            judgement.reason,
+            self._memory.stamp(),
+            evidence=self.evidence(entry.id),
+            trigger=rule.trigger if rule else "",
+            action=rule.action if rule else "",
+            verifier=rule.verifier if rule else "",
+            skill_name=judgement.name,
+        )
+
+    def _standing(self, entry: Entry, fresh: Promotion) -> Promotion | None:
+        """The promotion of the entry to the same destination; a settled one counts through every rewording."""
+        mine = [one for one in self._known if one.destination is fresh.destination and one.entry == entry.id]
+        same = self._known.by_id.get(fresh.id)
+        return next((one for one in mine if not one.open), same or next(iter(mine), None))
+
+    def _taken_back(self, own: str) -> bool:
+        """Whether somebody undid the commit that applied the very promotion."""
+        if self._refused is None:
+            from noforgetti.service.undo import taken_back
+
+            head = self._now.commit
+            commits = taken_back(self._memory, head) if head else {}
+            self._refused = frozenset(
+                word for one in commits for word in self._memory.store.commit(one).trailer(_TRAILER).split()
+            )
+        return own in self._refused
+
+
+def _flagged(entry: Entry, flag: Flag) -> Judgement:
+    reason = flag.reason or "it was flagged while the memory was put in order"
+    rule = implied(entry.text) if flag.destination is Destination.ENFORCEMENT else None
+    name = ""
+    if flag.destination is Destination.SKILL:
+        name = flag.name if flag.name and packages.name_refused(flag.name) is None else ""
+        name = name or policy.skill_name(entry.text, entry.id)
+    return Judgement(flag.destination, one_line(reason), rule, name)
+
+
+def _useless(memory: Memory, branch: str, now: Snapshot) -> dict[EntryId, str]:
+    """Entries that nobody would miss, and why: another took their place, or they faded and never mattered much."""
+    found: dict[EntryId, str] = {}
+    for one in scoring.score_all(now, signals.read(memory, branch).by_id, memory.clock()):
+        if one.lifecycle is scoring.Lifecycle.DROPPED and one.entry.importance is Importance.LOW:
+            found[one.entry.id] = "it is of low importance, and nobody confirmed it for long"
+    for entry in now:
+        found.update({one: f"`{entry.id}` took its place" for one in entry.supersedes if one != entry.id})
+    return found
+
+
+# ---- decisions
+
+
+def accept(
+    memory: Memory,
+    branch: str,
+    own: str,
+    *,
+    trigger: str = "",
+    action: str = "",
+    by: Writer = Writer.USER,
+    session: str = "",
+) -> Decided:
+    """Do what a promotion proposes, as one commit; a rejected one may be accepted after all.
+
+    A rule is bound to the entry, `trigger` and `action` in place of what was proposed; without any trigger the entry is
+    pinned, which is all that words alone can be given. A skill becomes a file of the branch. A discarded entry is
+    removed. A project rule is marked as done and its text handed out: nobody writes into the user's files.
+    """
+
+    def plan(now: Snapshot, one: Promotion) -> _Answer:
+        stored = now.get(one.entry)
+        if stored is None:
+            return _gone(one)
+        done = replace(one, status=Status.APPLIED, trigger=trigger or one.trigger, action=action or one.action)
+        match one.destination:
+            case Destination.ENFORCEMENT:
+                return _bind(done, stored.entry)
+            case Destination.SKILL:
+                return _make(done, now, stored.entry, memory.stamp())
+            case Destination.DISCARD:
+                return _discard(done, stored.entry)
+            case Destination.PROJECT_RULE | Destination.MEMORY:
+                return done, [], []
+
+    decided = _decide(memory, branch, own, Status.APPLIED, plan, by=by, session=session)
+    if decided.promotion and decided.outcome in ("accepted", "nothing"):
+        if decided.promotion.destination is Destination.PROJECT_RULE:
+            return replace(decided, text=decided.promotion.text)
+        if decided.promotion.destination is Destination.SKILL:
+            skills.publish(memory, branch)
+    return decided
+
+
+def reject(memory: Memory, branch: str, own: str, *, by: Writer = Writer.USER, session: str = "") -> Decided:
+    """Settle a promotion as not wanted: it is never proposed again."""
+
+    def plan(_: Snapshot, one: Promotion) -> _Answer:
+        if one.status is Status.APPLIED:
+            return Refusal(
+                Rule.FORMAT,
+                f"Promotion `{one.id}` is applied already, so it cannot be rejected. Nothing was written.",
+                f"take it back with `noforgetti promotions undo {one.id}`",
+            )
+        return replace(one, status=Status.REJECTED), [], []
+
+    return _decide(memory, branch, own, Status.REJECTED, plan, by=by, session=session)
+
+
+def undo(memory: Memory, branch: str, own: str, *, by: Writer = Writer.USER, session: str = "") -> Decided:
+    """Take back what accepting, applying or rejecting did: the promotion is open again, and no pass applies it by
+    itself. Halts, writing nothing, when the entry or the skill changed since."""
+    done: list[Decided] = []
+
+    def plan(now: Snapshot) -> Draft | Decided:
+        data = promotions_file.read(memory, now)
+        one = find(file.decode(data), own)
+        if isinstance(one, Refusal):
+            return Decided("refused", branch, refusal=one)
+        if one.open:
+            return Decided("nothing", branch, one, reason="nobody decided it yet")
+        settled = _settling(memory, now, one)
+        edits: list[Edit] = []
+        changes: tuple[Change, ...] = ()
+        if settled is not None:
+            before, after = memory.store.snapshot(settled.parent), memory.store.snapshot(settled.id)
+            only = (str(one.entry), *((skills.place(one.skill_name),) if one.skill_name else ()))
+            found = undoing.plan(before, after, now, only=only)
+            if isinstance(found, undoing.Halted):
+                return Decided("halted", branch, one, conflicts=found.entries)
+            from noforgetti.service.undo import changes_of, entries_of
+
+            edits = [*(Drop(path) for path in found.drop), *(PutBlob(*put) for put in found.put.items())]
+            changes = changes_of(now, entries_of(memory, found.put), found.drop)
+        opened = replace(one, status=Status.PROPOSED, skill_created="")
+        edits.append(_written(data, {one.id: opened}))
+        done[:] = [Decided("undone", branch, opened, changes=changes)]
+        message = _message(f"promote: take back: {one_line(one.text)}", [opened], changes, session)
+        return Draft(tuple(edits), message, by)
+
+    answer = memory.change(branch, plan)
+    if isinstance(answer, Decided):
+        return answer
+    skills.publish(memory, branch)
+    return replace(done[0], commit=answer)
+
+
+def _decide(memory: Memory, branch: str, own: str, status: Status, plan: _Plan, *, by: Writer, session: str) -> Decided:
+    """Settle one promotion as one commit."""
+    word: Literal["accepted", "rejected"] = "accepted" if status is Status.APPLIED else "rejected"
+    done: list[Decided] = []
+
+    def planned(now: Snapshot) -> Draft | Decided:
+        data = promotions_file.read(memory, now)
+        one = find(file.decode(data), own)
+        if isinstance(one, Refusal):
+            return Decided("refused", branch, refusal=one)
+        if one.status is status:
+            return Decided("nothing", branch, one, reason=f"it is {one.status} already")
+        found = plan(now, one)
+        if isinstance(found, Refusal):
+            return Decided("refused", branch, one, refusal=found)
+        settled, changes, edits = found
+        done[:] = [Decided(word, branch, settled, changes=tuple(changes))]
+        verb = "accept" if status is Status.APPLIED else "reject"
+        subject = f"promote: {verb} {settled.destination}: {one_line(settled.text)}"
+        edits = [*edits_of(now, changes), *edits, _written(data, {settled.id: settled})]
+        return Draft(tuple(edits), _message(subject, [settled], changes, session), by)
+
+    answer = memory.change(branch, planned)
+    return answer if isinstance(answer, Decided) else replace(done[0], commit=answer)
+
+
+def _bind(one: Promotion, entry: Entry) -> _Answer:
+    if entry.enforced:
+        return Refusal(
+            Rule.ENFORCED,
+            f"Entry `{entry.id}` has a rule already. Nothing was written.",
+            "look at it with `noforgetti rules`, or reject this promotion",
+        )
+    if not one.trigger:
+        return replace(one, action=""), [Change(entry.id, entry, replace(entry, pinned=True))], []
+    rule = policy.rule_text(one.trigger, one.action or "warn", one.verifier)
+    return replace(one, action=one.action or "warn"), [Change(entry.id, entry, replace(entry, rule=rule))], []
+
+
+def _make(one: Promotion, now: Snapshot, entry: Entry, stamp: str) -> _Answer:
+    name = skills.free_name(now, one.skill_name or policy.skill_name(entry.text, entry.id))
+    found = steps.steps(entry.text)
+    text = packages.compose(name, steps.title(entry.text) or name, entry.text, found, source=entry.id)
+    package = packages.read(name, text)
+    if isinstance(package, Refusal):
+        return package
+    edit = PutFile(skills.place(name), package.text.encode())
+    return replace(one, skill_name=name, skill_created=stamp), [], [edit]
+
+
+def _discard(one: Promotion, entry: Entry) -> _Answer:
+    if entry.pinned or entry.enforced:
+        rule, why = (Rule.PINNED, "is pinned") if entry.pinned else (Rule.ENFORCED, "has a rule bound to it")
+        return Refusal(rule, f"Entry `{entry.id}` {why}. Nothing was written.", f"reject promotion `{one.id}`")
+    return one, [Change(entry.id, entry, None)], []
+
+
+def _gone(one: Promotion) -> Refusal:
+    return Refusal(
+        Rule.UNKNOWN_ENTRY,
+        f"The entry `{one.entry}` of promotion `{one.id}` is gone. Nothing was written.",
+        f"reject it with `noforgetti promotions reject {one.id}`",
+    )
+
+
+def _settling(memory: Memory, now: Snapshot, one: Promotion) -> Commit | None:
+    """The newest commit that gave the promotion its status; None when it was born with it by hand."""
+    for commit in memory.store.walk(now.commit):
+        before, after = memory.store.snapshot(commit.parent), memory.store.snapshot(commit.id)
+        if before.files.get(file.FILE) == after.files.get(file.FILE):
+            continue
+        was, left = (promotions_file.queue(memory, some).by_id.get(one.id) for some in (before, after))
+        if left is not None and left.status is one.status and (was is None or was.status is not one.status):
+            return commit
+    return None
+
+
+def _written(data: bytes, changed: Mapping[str, Promotion | None]) -> Edit:
+    return promotions_file.edit(file.encode(data, changed))
+
+
+def _message(
+    subject: str,
+    told: Iterable[Promotion],
+    changes: Iterable[Change],
+    session: str,
+    *,
+    withdrawn: Iterable[Promotion] = (),
+) -> Message:
+    changes = tuple(changes)
+    told = tuple(told)
+    lines = [f"{one.id} {one.destination} {one.status}: {one.entry}" for one in told]
+    lines += [f"{one.id} {one.destination} withdrawn: {one.entry}" for one in withdrawn]
+    listed = entries_trailer(changes)
+    trailers = [("Kind", str(CommitKind.PROMOTE))]
+    if listed:
+        trailers.append(("Entries", listed))
+    applied = " ".join(one.id for one in told if one.status is Status.APPLIED)
+    if applied:
+        trailers.append((_TRAILER, applied))
+    if session:
+        trailers.append(("Session", session))
+    body = "\n".join(part for part in ("\n".join(lines), describe(changes)) if part)
+    return Message(subject, body, tuple(trailers))
