@@ -424,7 +424,17 @@ class _Write:
         )
         if counted is None or entry.id not in counted.signals:
             return done
-        return replace(done, evidence=counted.signals[entry.id].evidence)
+        from noforgetti.service import promotions
+
+        passed = promotions.after_reinforcement(memory, self.branch, (entry.id,), by=self.writer, session=self.session)
+        told = (
+            *(
+                f"It is proposed as {one.destination}: `noforgetti promotions show {one.id}`."
+                for one in passed.proposed
+            ),
+            *(f"It became a rule: `noforgetti promotions show {one.id}`." for one in passed.applied),
+        )
+        return replace(done, evidence=counted.signals[entry.id].evidence, warnings=(*done.warnings, *told))
 
 
 def _why(done: Written, one: Entry) -> str:
