@@ -103,12 +103,7 @@ def archive_cold(memory: Memory, branch: str, *, by: Writer = Writer.DREAM) -> A
     then, so that the next look does not archive it again."""
 
     def plan(now: Snapshot) -> Draft | Archived:
-        signals = read(memory, branch).by_id
-        at = memory.clock()
-        categories = scoring.cold(now, signals, at)
-        if categories:
-            categories = scoring.cold(now, {**signals, **_wanted_back(memory, now, signals, categories)}, at)
-        chosen = [one for one in now.entries if one.entry.category in categories and not one.entry.archived]
+        categories, chosen = cold(memory, branch, now)
         if not chosen:
             return Archived()
         listed = ", ".join(one.folder for one in categories)
@@ -118,6 +113,16 @@ def archive_cold(memory: Memory, branch: str, *, by: Writer = Writer.DREAM) -> A
     answer: list[Archived] = []
     done = memory.change(branch, plan)
     return done if isinstance(done, Archived) else replace(answer[0], commit=done)
+
+
+def cold(memory: Memory, branch: str, now: Snapshot) -> tuple[tuple[Category, ...], list[Stored]]:
+    """The topics of a snapshot of the branch that went cold, and their entries."""
+    signals = read(memory, branch).by_id
+    at = memory.clock()
+    categories = scoring.cold(now, signals, at)
+    if categories:
+        categories = scoring.cold(now, {**signals, **_wanted_back(memory, now, signals, categories)}, at)
+    return categories, [one for one in now.entries if one.entry.category in categories and not one.entry.archived]
 
 
 def unarchive(memory: Memory, branch: str, entry_ids: Iterable[EntryId], *, by: Writer, session: str = "") -> Archived:
@@ -193,7 +198,7 @@ def _wanted_back(
 
 def _archives(memory: Memory, commit: CommitId) -> bool:
     try:
-        return memory.store.commit(commit).kind is CommitKind.ARCHIVE
+        return memory.store.commit(commit).kind in (CommitKind.ARCHIVE, CommitKind.DREAM)
     except Unreadable:
         return False
 
