@@ -105,7 +105,7 @@ def _enforcement(entry: Entry) -> Judgement | None:
     rule = implied(entry.text)
     if rule is not None:
         sure = "its words say it plainly" if rule.sure else "its words limit it, or leave room for doubt"
-        return Judgement(Destination.ENFORCEMENT, f"{rule.action} on `{rule.trigger}`: {sure}", rule)
+        return Judgement(Destination.ENFORCEMENT, sure, rule)
     if _ORDER.search(mask(entry.text)[0]):
         return Judgement(Destination.ENFORCEMENT, "it is an order, but names no command, tool or file to watch")
     return None

@@ -72,7 +72,7 @@ def name_refused(name: str) -> Refusal | None:
     shown = name if name.isprintable() else ascii(name)[1:-1]
     return Refusal(
         Rule.FORMAT,
-        f"`{shown[:80]}` cannot be the name of a skill.",
+        f"`{shown[:80]}` cannot be the name of a skill. Nothing was written.",
         f"use lower-case words joined by hyphens, at most {NAME_LIMIT} characters",
     )
 
@@ -80,8 +80,8 @@ def name_refused(name: str) -> Refusal | None:
 def compose(name: str, title: str, text: str, steps: Sequence[str], *, source: str) -> str:
     """The file of a new skill out of a memory's text and its steps. `source` is the id of the entry it came from."""
     heading = title[:1].upper() + title[1:]
-    summary = " ".join(text.split())
-    description = f"{heading}. Use it for: {summary}"
+    told = "; ".join(" ".join(step.split()) for step in steps) or " ".join(text.split())
+    description = f"{heading}: {told}"
     if len(description) > DESCRIPTION_LIMIT:
         description = description[: DESCRIPTION_LIMIT - 1].rstrip() + "…"
     numbered = [f"{number}. {step}" for number, step in enumerate(steps, 1)]

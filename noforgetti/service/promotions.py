@@ -2,8 +2,8 @@
 
 A pass runs when a reinforcement takes an entry across a threshold, after a dream, and over what a dream or a
 consolidation flagged. It publishes one commit: what it proposes, and the rules whose words leave no doubt. What
-somebody settled, by accepting or rejecting, is never proposed again, and a rule that somebody took back is never applied
-again by itself. Deciding is a commit as well. It is undone by `undo COMMIT` like any other, or by the promotion's id.
+somebody settled, by accepting or rejecting, is never proposed again, and a rule that somebody took back is never
+applied again by itself. Deciding is a commit as well; `undo COMMIT` takes it back like any other.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def find(known: file.Queue, own: str) -> Promotion | Refusal:
     return Refusal(
         Rule.AMBIGUOUS if found else Rule.UNKNOWN_ENTRY,
         f"{what} an id that begins with `{one_line(own)[:40]}`. Nothing was written.",
-        "list them with `noforgetti promotions --all`",
+        "list them with `noforgetti promotions list --all`",
     )
 
 
@@ -204,6 +204,9 @@ class _Pass:
         done = self.passed()
         counts = (("propose", done.proposed), ("apply", done.applied), ("withdraw", done.withdrawn))
         subject = "promote: " + ", ".join(f"{word} {len(some)}" for word, some in counts if some)
+        if len(self.changed) == 1:
+            word, (one,) = next((word, some) for word, some in counts if some)
+            subject = f"promote: {word} {one.destination}: {one_line(one.text)}"
         edits = (*edits_of(self._now, self._entries), _written(self._data, self.changed))
         told = [*done.proposed, *done.applied]
         return Draft(edits, _message(subject, told, self._entries, session, withdrawn=done.withdrawn), by)

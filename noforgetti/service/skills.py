@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from noforgetti.errors import Kind, NoForgettiError
@@ -103,7 +103,9 @@ def save(memory: Memory, branch: str, name: str, text: str, *, by: Writer = Writ
     """Write a skill that is there already, or a new one, as one commit. The guards judge its text first."""
     package = packages.read(name, text)
     if isinstance(package, Refusal):
-        return Changed("refused", branch, name, refusal=package)
+        said = package.message
+        said = said if "othing was written" in said else f"{said} Nothing was written."
+        return Changed("refused", branch, name, refusal=replace(package, message=said))
     data = package.text.encode()
 
     def plan(now: Snapshot) -> Draft | Changed:

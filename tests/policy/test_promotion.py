@@ -45,9 +45,7 @@ def test_evidence_and_words_decide_where_a_memory_may_go(
 def test_only_a_rule_that_is_plain_is_sure() -> None:
     plain, vague = (judge(entry(text), 3)[0] for text in ("Never use `npm`.", "Always write tests."))
 
-    assert plain == Judgement(
-        Destination.ENFORCEMENT, "block on `bash_contains npm`: its words say it plainly", BLOCKED
-    )
+    assert plain == Judgement(Destination.ENFORCEMENT, "its words say it plainly", BLOCKED)
     assert (plain.sure, vague.sure) == (True, False)
 
 

@@ -86,11 +86,9 @@ def test_a_skill_is_judged_like_any_memory(text: str, rule: Rule) -> None:
 def test_a_composed_skill_is_a_package() -> None:
     text = 'To release: 1. say "go" 2. wait 3. tag 🚀\nand rest'
 
-    made = compose("release", "release", text, ("say", "wait", "tag"), source="rel-7k3f")
+    made = compose("release", "release", text, ('say "go"', "wait", "tag"), source="rel-7k3f")
 
-    assert read("release", made) == Package(
-        "release", 'Release. Use it for: To release: 1. say "go" 2. wait 3. tag 🚀 and rest', made
-    )
+    assert read("release", made) == Package("release", 'Release: say "go"; wait; tag', made)
     assert made.endswith('> To release: 1. say "go" 2. wait 3. tag 🚀\n> and rest\n')
 
 

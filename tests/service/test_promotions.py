@@ -90,7 +90,11 @@ def test_a_plain_rule_is_bound_to_its_entry_at_the_third_piece_of_evidence(memor
     ]
     assert rules(memory) == {"npm": '{"trigger": "bash_contains npm", "action": "block"}'}
     commit = memory.store.commit(head(memory))
-    assert (commit.kind, commit.trailer("Entries"), commit.subject) == (CommitKind.PROMOTE, "~npm", "promote: apply 1")
+    assert (commit.kind, commit.trailer("Entries"), commit.subject) == (
+        CommitKind.PROMOTE,
+        "~npm",
+        "promote: apply enforcement: Never use `npm`.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -308,7 +312,7 @@ def test_an_accepted_skill_is_a_package_of_the_branch_and_one_that_is_there_keep
         == f"""\
 ---
 name: release
-description: "Release. Use it for: {STEPS}"
+description: "Release: bump the version; run the tests; push the tag"
 ---
 
 # Release

@@ -114,7 +114,14 @@ def _discard(stream: TextIO) -> None:
 
 def _guarded(arguments: list[str]) -> int:
     """The one guard that turns errors into text."""
-    from noforgetti.faces.cli import commands, finding, hosts, model  # noqa: F401 - they register the commands
+    from noforgetti.faces.cli import (  # noqa: F401 - they register the commands
+        commands,
+        finding,
+        hosts,
+        model,
+        promotions,
+        skills,
+    )
 
     if "_NOFORGETTI_COMPLETE" in os.environ:  # a shell asks for completions
         cli.main(arguments, prog_name="noforgetti", complete_var="_NOFORGETTI_COMPLETE")
