@@ -6,6 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 from noforgetti.faces import found as text
+from noforgetti.faces import promoted
 from noforgetti.faces.bridge.arguments import ToolAnswer, misused, number, word
 from noforgetti.model.entry import Category, Writer
 from noforgetti.policy import addressing
@@ -14,6 +15,8 @@ from noforgetti.service.found_views import found_entries_view, found_sessions_vi
 if TYPE_CHECKING:
     from noforgetti.service.memory import Memory
     from noforgetti.service.recall import Recall
+
+_DECIDES = "the user decides that with `/memory promotions`"
 
 
 def memory_search(recall: Recall, branch: str, arguments: dict[str, Any], session: str) -> ToolAnswer:
@@ -69,6 +72,8 @@ def memory_reinforce(recall: Recall, branch: str, arguments: dict[str, Any], ses
     """Count one more piece of evidence for an entry."""
     from noforgetti.model.entry import Damaged
     from noforgetti.policy.verdict import Refusal
+    from noforgetti.service.promotion_views import passed_view
+    from noforgetti.service.promotions import after_reinforcement
     from noforgetti.service.signals import reinforce
 
     memory: Memory = recall.memory
@@ -82,8 +87,16 @@ def memory_reinforce(recall: Recall, branch: str, arguments: dict[str, Any], ses
         return ToolAnswer(f"`{found.path}` cannot be read as an entry.", error=True, details={"outcome": "refused"})
     done = reinforce(memory, branch, [found.entry.id], by=Writer.AGENT, session=session)
     evidence = done.signals[found.entry.id].evidence
-    doc = {"outcome": "reinforced", "entry": found.entry.id, "evidence": evidence, "commit": done.commit}
-    return ToolAnswer(f"Reinforced `{found.entry.id}`: evidence {evidence}.", details=doc)
+    passed = passed_view(after_reinforcement(memory, branch, [found.entry.id], by=Writer.AGENT, session=session))
+    doc = {
+        "outcome": "reinforced",
+        "entry": found.entry.id,
+        "evidence": evidence,
+        "commit": done.commit,
+        "promotions": passed,
+    }
+    lines = [f"Reinforced `{found.entry.id}`: evidence {evidence}.", *promoted.passed(passed, decide=_DECIDES)]
+    return ToolAnswer("\n".join(lines), details=doc)
 
 
 TOOLS = {

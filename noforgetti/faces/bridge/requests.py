@@ -31,6 +31,13 @@ class SessionStart(msgspec.Struct):
     reason: str = ""
 
 
+class SkillsPaths(msgspec.Struct):
+    """The host asks where the skills of the session's branch are."""
+
+    session: Session
+    branch: str | None = None
+
+
 class TurnStart(msgspec.Struct):
     """The user's prompt is about to go to the model, below a system prompt of so many characters."""
 

@@ -57,6 +57,7 @@ class Server:
         self._methods: dict[str, Callable[[Any], _Result]] = {
             "hello": self._hello,
             "session/start": self._session_start,
+            "skills/paths": self._skills_paths,
             "turn/start": self._turn_start,
             "turn/settled": self._turn_settled,
             "command": self._command,
@@ -132,6 +133,13 @@ class Server:
             self._reopened.add(start.session.id)
         self.recalling.wake(branch)
         return {"branch": branch, "status": self._footer(branch), "notices": notices}
+
+    def _skills_paths(self, params: Any) -> _Result:
+        from noforgetti.service import skills
+
+        asked = msgspec.convert(params, requests.SkillsPaths)
+        branch, notices = self._branch(asked.branch)
+        return {"branch": branch, "paths": list(skills.publish(self.memory, branch)), "notices": notices}
 
     def _turn_start(self, params: Any) -> _Result:
         turn = msgspec.convert(params, requests.TurnStart)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from noforgetti.service.memory import Memory
     from noforgetti.service.recall import Recall
 
+_PROMOTIONS = "promotions [all | show|accept|reject|undo ID]"
+_SKILLS = "skills [all | show|delete|undo NAME]"
 _LOGGED = 10  # commits that `/memory log` shows; the command line shows all
 
 
@@ -162,6 +164,48 @@ def _search(here: Here, words: list[str]) -> Answer:
     return Answer(found.hits(found_entries_view(here.branch, query, recall.entries(here.branch, query), recall)))
 
 
+def _promotions(here: Here, words: list[str]) -> Answer:
+    from noforgetti.faces import promoted
+    from noforgetti.policy.verdict import Refusal
+    from noforgetti.service import promotions
+    from noforgetti.service.promotion_views import decided_view, promotion_view, promotions_view
+
+    if words in ([], ["list"], ["all"]):
+        known = promotions.queue(here.memory, here.branch)
+        return Answer(promoted.promotions(promotions_view(here.branch, known, settled=words == ["all"])))
+    acts = {"accept": promotions.accept, "reject": promotions.reject, "undo": promotions.undo}
+    if len(words) != 2 or words[0] not in ("show", *acts):
+        raise BadWords(f"`/memory promotions` is written `/memory {_PROMOTIONS}`.", hint="try it with those words")
+    if words[0] == "show":
+        found = promotions.find(promotions.queue(here.memory, here.branch), words[1])
+        if isinstance(found, Refusal):
+            return Answer(f"{found.message}\nHint: list them with `/memory promotions all`", "warning")
+        return Answer(promoted.promotion(promotion_view(found)))
+    doc = decided_view(acts[words[0]](here.memory, here.branch, words[1]))
+    if doc["outcome"] in ("refused", "halted"):
+        return Answer(f"{doc['reason']}\nHint: {doc['hint']}", "warning")
+    return Answer(promoted.decided(doc))
+
+
+def _skills(here: Here, words: list[str]) -> Answer:
+    from noforgetti.faces import promoted
+    from noforgetti.service import skills
+    from noforgetti.service.promotion_views import skill_changed_view, skill_view, skills_view
+    from noforgetti.service.views import undone_view
+
+    if words in ([], ["list"], ["all"]):
+        found = skills.listed(here.memory, here.branch, archived=words == ["all"])
+        return Answer(promoted.skills(skills_view(here.branch, found)))
+    if len(words) != 2 or words[0] not in ("show", "delete", "undo"):
+        raise BadWords(f"`/memory skills` is written `/memory {_SKILLS}`.", hint="try it with those words")
+    if words[0] == "show":
+        return Answer(promoted.skill(skill_view(skills.find(here.memory, here.branch, words[1]))))
+    if words[0] == "delete":
+        return Answer(promoted.skill_changed(skill_changed_view(skills.delete(here.memory, here.branch, words[1]))))
+    done = skills.undo(here.memory, here.branch, words[1])
+    return Answer(text.undone(undone_view(done)), "warning" if done.outcome == "halted" else "info")
+
+
 def _log(here: Here, words: list[str]) -> Answer:
     from noforgetti.service.history import log
     from noforgetti.service.views import logged_view
@@ -206,6 +250,8 @@ WORDS: dict[str, Word] = {
     "redo": Word("redo [REV] [--dry-run]", "bring back what undo took", _redo, 0, 2),
     "review": Word("review [retry]", "review this session now", _review, 0, 1),
     "search": Word("search QUERY", "find entries by words and by meaning", _search, 1, 10_000),
+    "promotions": Word(_PROMOTIONS, "what memories could become", _promotions, 0, 2),
+    "skills": Word(_SKILLS, "the skills of the branch", _skills, 0, 2),
     "log": Word("log [ENTRY]", "the newest changes", _log, 0, 1),
     "diff": Word("diff A [B]", "how two branches or commits differ", _diff, 1, 2),
     "merge": Word("merge NAME [--ours|--theirs]", "merge a branch into this one", _merge, 1, 2),

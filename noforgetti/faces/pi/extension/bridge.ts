@@ -73,7 +73,7 @@ export class Bridge {
 			}
 			const id = this.next++;
 			const patience = this.silent && method === "turn/start" ? Math.min(limit, SHORT_LIMIT) : limit;
-			const counts = patience === limit && method !== "complete";
+			const counts = patience === limit && method !== "complete" && method !== "skills/paths";
 			const timer = setTimeout(() => this.late(id, silent(method, patience), counts), patience);
 			this.waiting.set(id, { resolve, reject, timer });
 			child.stdin?.write(encode({ id, method, params }));

@@ -3,6 +3,7 @@ import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { claim, isChildAgent, readLaunch, readTools, release, type ToolSpec } from "./launch.ts";
 import { Memory } from "./memory.ts";
 import { Screen } from "./screen.ts";
+import { skillPaths } from "./skills.ts";
 
 const NOT_OPEN = "Memory is not open in this session.";
 
@@ -20,6 +21,7 @@ export default async function (pi: ExtensionAPI): Promise<void> {
 		memory = new Memory(pi, launch, screen, { ctx, reason: event.reason });
 		memory.open();
 	});
+	pi.on("resources_discover", () => skillPaths(memory));
 	pi.on("session_tree", (_event, ctx) => memory?.moved(ctx));
 	pi.on("session_shutdown", async (event) => {
 		const closing = memory;

@@ -58,6 +58,16 @@ export class Memory {
 		}
 	}
 
+	/** The folders of the branch's skills. A bridge that is late costs a session its skills, not its start. */
+	async skills(): Promise<unknown> {
+		try {
+			const asked = { session: this.session, branch: this.branch };
+			return (await this.bridge.call("skills/paths", asked, this.launch.limits.turn)).paths;
+		} catch {
+			return undefined; // the first turn reports what is wrong with the bridge
+		}
+	}
+
 	/** The session stands at another place of its tree: the branch selected there holds. */
 	moved(ctx: ExtensionContext): void {
 		this.look(ctx);
