@@ -80,7 +80,8 @@ class Settings:
 
     `lesson_categories` maps a word of a prompt to the tags of lessons it asks for. `recall_budget` is milliseconds that
     a turn waits for what fits its prompt: 250 lets a model on this machine and most behind a network answer, and
-    nobody feels it before an answer that takes seconds.
+    nobody feels it before an answer that takes seconds. `dream_hours` is the time between two dreams of a branch, the
+    reference system's 3; 0 means that only a user starts one.
     """
 
     worktrees: Literal["separate", "shared"] = "separate"
@@ -93,6 +94,7 @@ class Settings:
     session_folders: tuple[str, ...] = ()
     recall_budget: int = 250
     telemetry: bool = True
+    dream_hours: float = 3.0
     limits: LimitSettings = LimitSettings()
     review: ReviewSettings = ReviewSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -20,6 +20,7 @@ _BOUNDS = {
     "review.timeout": (1, 3_600),
     "embedding.dimensions": (0, 8_192),  # 0: the model's own; no provider offers wider vectors
     "embedding.timeout": (1, 120),
+    "dream_hours": (0, 24),  # hours; the reference system's bounds are 0.5 and 24, and 0 is off
     "recall_budget": (0, 2_000),  # milliseconds; the extension gives a whole turn 3 s
 }
 
@@ -44,6 +45,8 @@ def read(path: str) -> Settings:
         value = _at(settings, name)
         if not least <= value <= most:
             raise BadSettings(path, f"`{name}` is `{value}`; it must be between {least:,} and {most:,}")
+    if 0 < settings.dream_hours < 0.5:
+        raise BadSettings(path, f"`dream_hours` is `{settings.dream_hours}`; it must be 0 (off), or between 0.5 and 24")
     for name in ("embedding.key_env", "review.http.key_env"):
         if not re.fullmatch(r"(?:[A-Za-z_][A-Za-z0-9_]*)?", str(_at(settings, name))):
             # The value is not shown: whoever mistook the key for the variable's name wrote a secret.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from noforgetti.model.candidate import CandidateKind
 from noforgetti.model.change import Add, Archive, Assess, Merge, Operation, Remove, Replace, apply, targets
@@ -24,7 +24,7 @@ from noforgetti.policy.verdict import Refusal, Rule
 from noforgetti.review.admission import SHARE, Documents, Held, Problem, Refused, Retry, size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from noforgetti.model.candidate import Candidate
     from noforgetti.model.change import State
@@ -36,12 +36,6 @@ if TYPE_CHECKING:
     from noforgetti.review.dream.material import Material
 
 _SHOWN = 60  # characters of a piece that a refusal names
-
-
-class Cosines(Protocol):
-    """Nearness in meaning of a text and entries, by id; empty without a model."""
-
-    def __call__(self, text: str, entries: Sequence[Entry], /) -> dict[EntryId, float]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +68,7 @@ class Rights:
     new_id: Callable[[str], EntryId]
     now: str
     documents: Documents = ()
-    cosines: Cosines | None = None
+    cosines: Callable[[str, Sequence[Entry]], Mapping[EntryId, float]] | None = None
 
 
 def admit(
@@ -372,7 +366,7 @@ class _Judge:
         others = [entry for one, entry in self.state.items() if one not in own and not entry.archived]
         return beside(text, others, negative=negative, cosines=self._cosines(text))
 
-    def _cosines(self, text: str) -> Callable[[Sequence[Entry]], dict[EntryId, float]] | None:
+    def _cosines(self, text: str) -> Callable[[Sequence[Entry]], Mapping[EntryId, float]] | None:
         near = self.rights.cosines
         return None if near is None else lambda entries: near(text, entries)
 

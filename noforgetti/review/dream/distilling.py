@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from noforgetti.review.dream.answer import Consolidation
 
 _LEAD = re.compile(
-    r"^(?:(?:please|pls|hey|hi|ok(?:ay)?|well|so|also|and|but|btw|by the way|note(?: that)?|fyi|just so you know|for the"
-    r" record|for future reference|in general|generally(?: speaking)?|as a (?:general )?rule(?: of thumb)?|to be clear"
-    r"|remember(?: that)?|actually|honestly|personally|thanks|yes|no)\b[\s,.:;!–—-]*)+",
+    r"^(?:(?:please|pls|hey|hi|ok(?:ay)?|well|so|also|and|but|btw|by the way|note(?: that)?|fyi|just so you know"
+    r"|for the record|for future reference|in general|generally(?: speaking)?|as a (?:general )?rule(?: of thumb)?"
+    r"|to be clear|remember(?: that)?|actually|honestly|personally|thanks|yes|no)\b[\s,.:;!–—-]*)+",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
