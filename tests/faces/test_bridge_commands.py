@@ -175,6 +175,8 @@ def test_completion_offers_subcommands_then_branches_and_nothing_for_what_is_com
         "redo",
         "review",
         "search",
+        "promotions",
+        "skills",
         "log",
         "diff",
         "merge",

@@ -46,7 +46,7 @@ export default async function (pi: ExtensionAPI): Promise<void> {
 	pi.on("agent_settled", (event, ctx) => memory?.settled(event.aborted, ctx));
 
 	pi.registerCommand("memory", {
-		description: "Project memory: status, show, branches, fork, use, undo, redo, review, search, log, diff, merge",
+		description: "Project memory: status, show, branches, fork, use, undo, redo, review, search, promotions, skills, log, diff, merge",
 		getArgumentCompletions: (prefix) => memory?.complete(prefix) ?? null,
 		handler: async (args, ctx) => memory?.command(args, ctx),
 	});
