@@ -104,6 +104,10 @@ def status(doc: Document, style: Style = PLAIN) -> str:
         ("index", _index_line(doc["index"])),
         ("embedding", " ".join(part for part in (doc["embedding"]["state"], doc["embedding"]["model"]) if part)),
     ]
+    if doc.get("promotions"):
+        rows.append(("promotions", f"{doc['promotions']:,} open: `noforgetti promotions`"))
+    if doc.get("skills"):
+        rows.append(("skills", f"{doc['skills']:,}"))
     for key in ("superproject", "worktree_of"):
         if key in project:
             rows.insert(1, (key.replace("_", " "), project[key]))

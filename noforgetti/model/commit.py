@@ -147,6 +147,14 @@ def _assessed(change: Change) -> str:
         return "pinned" if after.pinned else "unpinned"
     if before.category != after.category:
         return f"moved from {before.category} to {after.category}"
+    if before.rule != after.rule:
+        return (
+            "a rule is bound to it"
+            if after.rule and not before.rule
+            else "other rule"
+            if after.rule
+            else "rule taken off"
+        )
     if before.archived != after.archived:
         return "archived" if after.archived else "brought back"
     return "same text"

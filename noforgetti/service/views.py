@@ -98,6 +98,7 @@ def status_view(memory: Memory, branch: str, *, embedding: Document | None = Non
     index = index_state(memory)
     if index["state"] == "damaged":
         degraded.append("the index of past sessions cannot be read; the next search begins it anew")
+    waiting, skills = _promoted(memory, branch, now, degraded)
     return {
         "version": __version__,
         "project": project_view(memory),
@@ -110,10 +111,25 @@ def status_view(memory: Memory, branch: str, *, embedding: Document | None = Non
         "index": index,
         "embedding": embedding,
         "hidden": len(hidden),
+        "promotions": waiting,
+        "skills": skills,
         "degraded": degraded,
         "traces": memory.state.traces() if memory.exists else [],
         "notes": notes(memory, now),
     }
+
+
+def _promoted(memory: Memory, branch: str, now: Snapshot, degraded: list[str]) -> tuple[int, int]:
+    """Open promotions and offered skills of the branch; what is wrong with others is added to `degraded`."""
+    if not any(path == "promotions.md" or path.startswith("skills/") for path in now.files):
+        return 0, 0
+    from noforgetti.service import promotions_file, skills
+
+    known = promotions_file.queue(memory, now)
+    degraded += [f"block {own} of promotions.md cannot be read" for own in known.broken]
+    found = skills.listed(memory, branch)
+    degraded += [f"skill `{one.name}` is not offered: {one.refusal.message}" for one in found if one.refusal]
+    return sum(one.open for one in known), sum(one.refusal is None for one in found)
 
 
 def project_view(memory: Memory) -> Document:

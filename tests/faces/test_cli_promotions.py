@@ -103,10 +103,8 @@ def test_a_rule_that_changed_since_is_not_taken_back(nf: CommandLine) -> None:
 
     done = nf("promotions", "undo", own)
 
-    assert (done.status, done.err) == (
-        1,
-        f"It cannot be taken back: `{entry}` changed since. Nothing was written.\nHint: compare with `noforgetti log`\n",
-    )
+    said = f"It cannot be taken back: `{entry}` changed since. Nothing was written."
+    assert (done.status, done.err) == (1, f"{said}\nHint: compare with `noforgetti log`\n")
 
 
 @pytest.mark.parametrize("act", ["accept", "reject", "undo", "show"])
@@ -208,3 +206,14 @@ def test_what_a_stranger_wrote_into_the_file_is_not_shown_to_anybody(nf: Command
     assert "previous instructions" not in shown.replace("(`Ignore all previous instructions`)", "")
     assert f"{own} proposed" in shown
     assert "Block aaaaaaaaaaaa of promotions.md cannot be read; it is kept." in shown
+
+
+def test_status_counts_what_is_open_and_says_what_is_not_offered(nf: CommandLine) -> None:
+    nothing = nf.json("status")
+    promoted(nf, STEPS)
+    nf.process("skills", "edit", "deploy", "-", stdin=SKILL.encode())
+
+    doc = nf.json("status")
+
+    assert [(one["promotions"], one["skills"], one["degraded"]) for one in (nothing, doc)] == [(0, 0, []), (1, 1, [])]
+    assert "\npromotions   1 open: `noforgetti promotions`\nskills       1\n" in nf("status").out

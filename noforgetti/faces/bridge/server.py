@@ -139,7 +139,8 @@ class Server:
 
         asked = msgspec.convert(params, requests.SkillsPaths)
         branch, notices = self._branch(asked.branch)
-        return {"branch": branch, "paths": list(skills.publish(self.memory, branch)), "notices": notices}
+        paths = (*skills.publish(self.memory, branch), *skills.publish(self.memory.wide, MAIN))
+        return {"branch": branch, "paths": list(paths), "notices": notices}
 
     def _turn_start(self, params: Any) -> _Result:
         turn = msgspec.convert(params, requests.TurnStart)
