@@ -53,7 +53,7 @@ _ASK = re.compile(
 )
 _BEFORE = re.compile(
     rf"{_LEAD}(?:always\s+)?(?:run|execute|use|call|do)\s+[^\n]{{1,80}}?\s+before\s+(?:you\s+)?"
-    rf"(?:running\s+|using\s+|executing\s+|run\s+)?{_PIECE}{_TAIL}",
+    rf"(?:running\s+|using\s+|executing\s+|run\s+)?(?:{_PIECE}|{_WORD}){_TAIL}",
     re.IGNORECASE,
 )
 _FILE = (
@@ -176,12 +176,8 @@ def _bare(match: re.Match[str], held: tuple[str, ...]) -> Implied | None:
 
 
 def _ask(match: re.Match[str], held: tuple[str, ...]) -> Implied | None:
-    if match["piece"]:
-        command = content(held[int(match["piece"])])
-    else:
-        words = match["word"] + re.split(r"[,;.!]", match["tail"], maxsplit=1)[0]
-        command = " ".join(words.split()[:4])
-    if not command or _program(command) not in PROGRAMS:
+    command = _command(match, held)
+    if not command:
         return None
     asked = MARK.sub(lambda mark: content(held[int(mark[1])]), match["ask"]).removesuffix("tool").strip()
     named = asked == "ask_user"
@@ -191,8 +187,18 @@ def _ask(match: re.Match[str], held: tuple[str, ...]) -> Implied | None:
 
 
 def _before(match: re.Match[str], held: tuple[str, ...]) -> Implied | None:
-    command = content(held[int(match["piece"])])
-    return Implied(f"bash_contains {command}", WARN, False) if _program(command) in PROGRAMS else None
+    command = _command(match, held)
+    return Implied(f"bash_contains {command}", WARN, False) if command else None
+
+
+def _command(match: re.Match[str], held: tuple[str, ...]) -> str:
+    """The command that a piece or bare words name; empty when they begin with no program."""
+    if match["piece"]:
+        command = content(held[int(match["piece"])])
+    else:
+        words = match["word"] + re.split(r"[,;.!\x00]|\b(?:and|or|because|so|to)\b", match["tail"], maxsplit=1)[0]
+        command = " ".join(words.split()[:4])
+    return command if _program(command) in PROGRAMS and "\n" not in command else ""
 
 
 def _warn(match: re.Match[str], held: tuple[str, ...]) -> Implied | None:

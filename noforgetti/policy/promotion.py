@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from noforgetti.model.entry import Category
+from noforgetti.model.entry import Category, Scope
 from noforgetti.model.promotion import Destination
+from noforgetti.policy import guards
 from noforgetti.policy.implied_rule import Implied, implied
 from noforgetti.policy.masking import mask
 from noforgetti.policy.names import slug
@@ -61,7 +62,7 @@ def judge(entry: Entry, evidence: int, *, useless: str = "") -> tuple[Judgement,
 
     `useless` says why nobody would miss it, if so.
     """
-    if entry.archived:
+    if entry.archived or guards.unsafe(entry.text):
         return ()
     if useless and not entry.pinned and not entry.enforced:
         return (Judgement(Destination.DISCARD, useless),)
@@ -112,6 +113,11 @@ def _enforcement(entry: Entry) -> Judgement | None:
 
 
 def _project_rule(entry: Entry) -> Judgement | None:
-    if entry.enforced or not _PROJECT.search(mask(entry.text)[0]) or implied(entry.text) is not None:
+    if (
+        entry.enforced
+        or entry.scope is Scope.USER
+        or not _PROJECT.search(mask(entry.text)[0])
+        or implied(entry.text) is not None
+    ):
         return None
     return Judgement(Destination.PROJECT_RULE, "it reads like a convention of the whole project")

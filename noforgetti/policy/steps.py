@@ -19,7 +19,8 @@ _STEP = re.compile(r"\bstep\s+(\d{1,2})\b\s*[-.:,)–—]?\s*", re.IGNORECASE)
 _BULLET = re.compile(r"^\s{0,8}[-*•]\s+", re.MULTILINE)
 _ARROW = re.compile(r"\s*(?:-{1,2}>|=>|→|⇒|➜|➔)\s*")
 _THEN = re.compile(
-    r"(?:\s*[,;.:]\s*|\s+)(?:and\s+)?(?:then|after\s+that|afterwards|thereafter|next|finally|lastly|at\s+last)\b[,:]?\s+",
+    r"(?:\s*[,;.:]\s*|\s+)(?:and\s+)?(?:then|after\s+that|afterwards|thereafter|next|finally|lastly|at\s+last)\b[,:]?\s+"
+    r"|\s*[,;.:]\s*(?:and\s+)?(?:second|third|fourth|fifth)(?:ly)?\b[,:]?\s+",
     re.IGNORECASE,
 )
 _CUE = re.compile(
@@ -92,6 +93,8 @@ def _told(text: str) -> tuple[str, list[str]]:
             last = match.end()
     parts[-1] = rest[last:]
     parts[0] = _FIRST.sub("", parts[0])
+    if len(parts) == LEAST - 1:  # build it, push it, then restart
+        parts = [one for part in parts for one in ([part] if _CONDITION.search(part) else re.split(r",\s+", part))]
     return head, parts
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from noforgetti.errors import NoForgettiError
 from noforgetti.model.change import Change
 from noforgetti.model.commit import CommitKind, Message, describe, entries_trailer, one_line
 from noforgetti.model.entry import Entry, EntryId, Importance, Writer
@@ -106,13 +105,11 @@ def after_reinforcement(
 ) -> Passed:
     """The pass over entries that were just reinforced, each by one: only over those that reached a threshold. The
     reinforcement is done by then, so trouble is a trace."""
-    try:
-        known = signals.read(memory, branch).by_id
-        reached = [one for one in entry_ids if policy.crosses((count := known.get(one, NEW).evidence) - 1, count)]
-        return run(memory, branch, reached, by=by, session=session) if reached else Passed(branch)
-    except NoForgettiError as error:
-        memory.state.trace("warning", f"promotions could not be looked at: {error}")
+    known = signals.read(memory, branch).by_id
+    reached = [one for one in entry_ids if policy.crosses((count := known.get(one, NEW).evidence) - 1, count)]
+    if not reached:
         return Passed(branch)
+    return memory.aside(lambda: run(memory, branch, reached, by=by, session=session)) or Passed(branch)
 
 
 def run(

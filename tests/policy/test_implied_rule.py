@@ -65,6 +65,7 @@ def test_a_plain_wish_to_be_warned_warns(text: str, rule: Implied) -> None:
         ("Never use `git`.", "bash_contains git", BLOCK),
         ("Always ask before `rm -rf build`.", "bash_contains rm -rf build", WARN),
         ("Run `pnpm check` before `git commit`.", "bash_contains git commit", WARN),
+        ("Run pnpm check before pnpm test.", "bash_contains pnpm test", WARN),
         ("When editing `schema.prisma`, regenerate the client.", "file_modified schema.prisma", WARN),
     ],
 )

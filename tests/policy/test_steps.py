@@ -28,6 +28,12 @@ from noforgetti.policy.steps import steps, title
             ("run the linter", "run the tests", "build the image", "push it"),
         ),
         (
+            "To deploy: build the image, push it, then restart the service.",
+            "deploy",
+            ("build the image", "push it", "restart the service"),
+        ),
+        ("First, fetch; second, rebase; third, push.", "fetch", ("fetch", "rebase", "push")),
+        (
             "When deploying, run migrations, then restart the workers, then clear the cache.",
             "deploying",
             ("run migrations", "restart the workers", "clear the cache"),
@@ -49,6 +55,7 @@ def test_a_procedure_is_told_in_steps(text: str, name: str, found: tuple[str, ..
     "text",
     [
         "Run pnpm check before pnpm test.",
+        "Wait a second, then push.",
         "If the tests fail, then fix them.",
         "If A then B, then C.",
         "Functions have the type `a -> b -> c`.",
