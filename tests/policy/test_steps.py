@@ -69,6 +69,10 @@ def test_fewer_than_three_steps_are_no_procedure(text: str) -> None:
     assert steps(text) == ()
 
 
+def test_blanks_stand_alone_outside_of_pieces_only() -> None:
+    assert mask("a  \t b\n\n`c  d`") == ("a b\n\n\0000\000", ("`c  d`",))
+
+
 def test_quoted_pieces_come_back_as_they_were() -> None:
     text = "Say \"it's\" and `a\x00b`, don't say “c”."
 
