@@ -1,7 +1,8 @@
 """The one chain of guards that every writer passes, and the second look at what is read.
 
-Form, length, secrets and text that commands the model are refused for everybody. Text that will be stale soon and
-facts that a checked-in document states are refused only for automatic writers; somebody who writes directly is warned.
+Form, length, secrets and text that commands the model are refused for everybody, and so are permission for once and
+instructions for one task, unless the entry ends with its session or task. Text that will be stale soon and facts that a
+checked-in document states are refused only for automatic writers; somebody who writes directly is warned.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from noforgetti.model.entry import Scope
 from noforgetti.policy import secrecy, wording
 from noforgetti.policy import text as forms
 from noforgetti.policy.verdict import Refusal
@@ -21,12 +23,19 @@ if TYPE_CHECKING:
 _JUDGED = 16_384  # verdicts kept: more than the 10,000 entries that a memory is measured with
 
 
-def check(text: str, *, limit: int, automatic: bool, documents: Iterable[Document] = ()) -> str | Refusal:
+def check(
+    text: str,
+    *,
+    limit: int,
+    automatic: bool,
+    documents: Iterable[Document] = (),
+    scope: Scope = Scope.PROJECT,
+) -> str | Refusal:
     """The normalised text, at most `limit` code points long, or the first refusal. Never raises for any string."""
     form = forms.form(text)
     if isinstance(form, Refusal):
         return form
-    refusal = forms.too_long(form, limit) or _spoken(form)
+    refusal = forms.too_long(form, limit) or _spoken(form) or _passing(form, scope)
     if refusal is None and automatic:
         from noforgetti.policy.documented import documented
         from noforgetti.policy.transience import transient
@@ -48,6 +57,16 @@ def unsafe(text: str) -> Refusal | None:
 def _spoken(text: str) -> Refusal | None:
     """What a text says that nobody may write or read; kept, because what is written is shown at once."""
     return secrecy.refuse(text) or wording.injection(text)
+
+
+def _passing(text: str, scope: Scope) -> Refusal | None:
+    """What belongs to one session or task, unless the entry ends with it. In this order: grant, then task scope."""
+    if scope is Scope.SESSION:
+        return None
+    from noforgetti.policy.grants import grant
+    from noforgetti.policy.task_scope import task_scope
+
+    return grant(text) or (task_scope(text) if scope.lasting else None)
 
 
 def warnings(text: str, documents: Iterable[Document] = ()) -> tuple[str, ...]:
