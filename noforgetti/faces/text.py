@@ -141,9 +141,10 @@ def counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def footer(branch: str, entries: int, characters: int, hard: int) -> str:
-    """The one line that a host keeps in view."""
-    return f"memory {branch}: {counted(entries, 'entry', 'entries')}, {characters * 100 // hard} %"
+def footer(branch: str, entries: int, characters: int, hard: int, *, promotions: int = 0) -> str:
+    """The one line that a host keeps in view; `promotions` wait for the user."""
+    waiting = f", {counted(promotions, 'promotion', 'promotions')} to decide" if promotions else ""
+    return f"memory {branch}: {counted(entries, 'entry', 'entries')}, {characters * 100 // hard} %{waiting}"
 
 
 def branches(doc: Document, style: Style = PLAIN) -> str:

@@ -39,6 +39,11 @@ def queue(memory: Memory, snapshot: Snapshot) -> file.Queue:
         return file.Queue()
 
 
+def waiting(memory: Memory, snapshot: Snapshot) -> int:
+    """How many promotions wait for a decision."""
+    return sum(one.open for one in queue(memory, snapshot))
+
+
 def edit(data: bytes) -> Edit:
     """How the file is written: an empty one is no file."""
     return PutFile(file.FILE, data) if data else Drop(file.FILE)

@@ -16,7 +16,7 @@ from noforgetti.policy import guards, scoring
 from noforgetti.retrieval import lessons as lesson_choice
 from noforgetti.retrieval import report as reports
 from noforgetti.retrieval.queries import BIAS, QueryClass, classify, trivial
-from noforgetti.service import signals, telemetry
+from noforgetti.service import promotions_file, signals, telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,6 +41,7 @@ class Told:
     characters: int = 0
     report: reports.Report | None = None
     scored: Mapping[EntryId, Scored] = field(default_factory=dict)
+    promotions: int = 0  # that wait for a decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ class Sections:
         if memory.settings.lessons == "selective":
             listed = tuple(one for one in scored if not _chosen_by_prompt(one.entry))
         made = reports.report(branch, listed, memory.limits, class_=class_, budget=self.tokens)
-        return Told(made.text, len(now), now.characters, made, {one.entry.id: one for one in scored})
+        by_id = {one.entry.id: one for one in scored}
+        return Told(made.text, len(now), now.characters, made, by_id, promotions_file.waiting(memory, now))
 
 
 class Turns:

@@ -129,7 +129,7 @@ def _promoted(memory: Memory, branch: str, now: Snapshot, degraded: list[str]) -
     degraded += [f"block {own} of promotions.md cannot be read" for own in known.broken]
     found = skills.listed(memory, branch)
     degraded += [f"skill `{one.name}` is not offered: {one.refusal.message}" for one in found if one.refusal]
-    return sum(one.open for one in known), sum(one.refusal is None for one in found)
+    return promotions_file.waiting(memory, now), sum(one.refusal is None for one in found)
 
 
 def project_view(memory: Memory) -> Document:

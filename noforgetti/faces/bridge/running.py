@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from noforgetti.faces import text
 from noforgetti.faces.bridge.wire import HostError, Peer
 from noforgetti.review.reviewer import ReviewAbortedError
+from noforgetti.service import promotions_file
 from noforgetti.service.views import change_view
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ class Reviews:
             title = f"Memory `{job.branch}` learned ({done.commit[:12]})"
             self._peer.tell("card", {"title": title, "lines": [*lines, "take it back with /memory undo"]})
             now = memory.snapshot(job.branch)
-            footer = text.footer(job.branch, len(now), now.characters, memory.limits.hard)
+            waiting = promotions_file.waiting(memory, now)
+            footer = text.footer(job.branch, len(now), now.characters, memory.limits.hard, promotions=waiting)
             self._peer.tell("status", {"line": footer})
         elif done.outcome == "held":
             self._notice("warning", f"A review was held: {done.reason} {done.hint}".strip())

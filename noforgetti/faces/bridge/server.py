@@ -295,7 +295,8 @@ class Server:
 
     def _footer(self, branch: str, told: Told | None = None) -> str:
         told = told or self.turns.sections.of(branch)
-        return text.footer(branch, told.entries, told.characters, self.memory.limits.hard)
+        hard = self.memory.limits.hard
+        return text.footer(branch, told.entries, told.characters, hard, promotions=told.promotions)
 
 
 def serve(environ: Mapping[str, str], cwd: str) -> int:

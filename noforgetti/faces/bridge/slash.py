@@ -81,10 +81,42 @@ def completions(memory: Memory, branch: BranchName, prefix: str) -> list[dict[st
     if not space:
         found = [(one, word.help) for one, word in WORDS.items() if one.startswith(name) and one != name]
         return [{"value": one, "label": one, "description": told} for one, told in found]
+    if name in ("promotions", "skills"):
+        return _promoted(memory, branch, name, rest)
     if name not in ("use", "merge", "diff") or " " in rest:
         return []
     names = [one for one in memory.heads() if one.startswith(rest) and one != rest and (name == "use" or one != branch)]
     return [{"value": f"{name} {one}", "label": one, "description": "memory branch"} for one in names]
+
+
+def _promoted(memory: Memory, branch: BranchName, name: str, rest: str) -> list[dict[str, str]]:
+    """Completions of what follows `promotions ` or `skills `: what can be done, then with which one."""
+    from noforgetti.service import promotions, skills
+    from noforgetti.service.promotion_views import promotion_view
+
+    act, space, own = rest.partition(" ")
+    if not space:
+        acts = (
+            ("all", "show", "accept", "reject", "undo") if name == "promotions" else ("all", "show", "delete", "undo")
+        )
+        return [
+            {"value": f"{name} {one}", "label": one, "description": ""}
+            for one in acts
+            if one.startswith(act) and one != act
+        ]
+    if name == "promotions":
+        wanted = [
+            (one.id, str(promotion_view(one)["text"]))
+            for one in promotions.queue(memory, branch)
+            if one.open or act in ("show", "undo")
+        ]
+    else:
+        wanted = [(one.name, one.description) for one in skills.listed(memory, branch)]
+    return [
+        {"value": f"{name} {act} {one}", "label": one, "description": text.clip(told)}
+        for one, told in wanted
+        if one.startswith(own) and one != own
+    ]
 
 
 def _status(here: Here, _: list[str]) -> Answer:
