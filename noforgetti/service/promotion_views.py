@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from noforgetti.model.promotion import Promotion
-    from noforgetti.service.promotions import Decided, Passed
+    from noforgetti.service.promotions import Passed
+    from noforgetti.service.settling import Decided
     from noforgetti.service.skills import Changed, Skill
     from noforgetti.service.views import Document
     from noforgetti.store.promotions import Queue

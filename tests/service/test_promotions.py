@@ -11,7 +11,7 @@ from noforgetti.model.commit import CommitKind
 from noforgetti.model.entry import Category, EntryId, Importance, Writer
 from noforgetti.model.promotion import Destination, Promotion, Status
 from noforgetti.policy.verdict import Rule
-from noforgetti.service import promotions, signals, skills
+from noforgetti.service import promotions, settling, signals, skills
 from noforgetti.service.branches import fork
 from noforgetti.service.merging import merge_branch
 from noforgetti.service.promotions import Flag, Passed
@@ -145,13 +145,13 @@ def test_accepting_a_rule_binds_it_and_undo_opens_it_again(memory: Memory) -> No
     confirm(memory, "docker")
     before = tree(memory)
 
-    done = promotions.accept(memory, "main", only(memory).id[:6])
+    done = settling.accept(memory, "main", only(memory).id[:6])
 
     assert (done.outcome, rules(memory)) == (
         "accepted",
         {"docker": '{"trigger": "bash_contains docker", "action": "block"}'},
     )
-    assert promotions.undo(memory, "main", only(memory).id).outcome == "undone"
+    assert settling.undo(memory, "main", only(memory).id).outcome == "undone"
     assert tree(memory) == before
 
 
@@ -159,7 +159,7 @@ def test_the_ordinary_undo_takes_a_decision_back_byte_for_byte(memory: Memory) -
     holding(memory, RELEASE)
     confirm(memory, "release")
     before = tree(memory)
-    accepted = promotions.accept(memory, "main", only(memory).id).commit
+    accepted = settling.accept(memory, "main", only(memory).id).commit
     after = tree(memory)
 
     assert undo_commit(memory, "main", accepted).outcome == "undone"
@@ -172,7 +172,7 @@ def test_a_rule_is_bound_with_the_trigger_that_the_user_gives(memory: Memory) ->
     holding(memory, TESTS)
     confirm(memory, "tests")
 
-    promotions.accept(memory, "main", only(memory).id, trigger="bash_contains git push", action="warn")
+    settling.accept(memory, "main", only(memory).id, trigger="bash_contains git push", action="warn")
 
     assert rules(memory) == {"tests": '{"trigger": "bash_contains git push", "action": "warn"}'}
 
@@ -181,7 +181,7 @@ def test_an_order_that_names_nothing_to_watch_is_pinned_when_it_is_accepted(memo
     holding(memory, TESTS)
     confirm(memory, "tests")
 
-    promotions.accept(memory, "main", only(memory).id)
+    settling.accept(memory, "main", only(memory).id)
 
     assert [(one.pinned, one.enforced) for one in memory.snapshot("main")] == [(True, False)]
 
@@ -191,21 +191,19 @@ def test_a_rejected_promotion_is_never_proposed_again_but_may_be_accepted_after_
     confirm(memory, "docker")
     own = only(memory).id
 
-    assert promotions.reject(memory, "main", own).outcome == "rejected"
+    assert settling.reject(memory, "main", own).outcome == "rejected"
     assert confirm(memory, "docker", 4) == Passed("main")
     assert promotions.run(memory, "main") == Passed("main")
-    assert promotions.reject(memory, "main", own).outcome == "nothing"
-    assert promotions.accept(memory, "main", own).outcome == "accepted"
-    assert promotions.reject(memory, "main", own).outcome == "refused"
+    assert settling.reject(memory, "main", own).outcome == "nothing"
+    assert settling.accept(memory, "main", own).outcome == "accepted"
+    assert settling.reject(memory, "main", own).outcome == "refused"
 
 
 def test_rewording_renews_an_open_promotion_and_leaves_a_settled_one_settled(memory: Memory) -> None:
     holding(memory, entry("never use docker directly", "docker"), RELEASE)
     confirm(memory, "docker")
     confirm(memory, "release")
-    promotions.reject(
-        memory, "main", next(one.id for one in promotions.queue(memory, "main") if one.entry == "release")
-    )
+    settling.reject(memory, "main", next(one.id for one in promotions.queue(memory, "main") if one.entry == "release"))
     published(
         memory.store,
         entry("never run docker directly", "docker"),
@@ -238,7 +236,7 @@ def test_one_of_several_that_were_applied_together_is_taken_back_alone(memory: M
     promotions.run(memory, "main")
     own = next(one.id for one in promotions.queue(memory, "main") if one.entry == "npm")
 
-    done = promotions.undo(memory, "main", own)
+    done = settling.undo(memory, "main", own)
 
     assert (done.outcome, [change.id for change in done.changes]) == ("undone", ["npm"])
     assert list(rules(memory)) == ["yarn"]
@@ -253,7 +251,7 @@ def test_taking_back_halts_when_the_entry_changed_since(memory: Memory) -> None:
     published(memory.store, bound.entry.with_text("Never use `npm` again."))
     before = head(memory)
 
-    done = promotions.undo(memory, "main", only(memory).id)
+    done = settling.undo(memory, "main", only(memory).id)
 
     assert (done.outcome, done.conflicts, head(memory)) == ("halted", ("npm",), before)
 
@@ -273,7 +271,7 @@ def test_undo_halts_over_a_promotion_that_was_decided_since(memory: Memory) -> N
     holding(memory, TESTS)
     confirm(memory, "tests")
     first = head(memory)
-    decided = promotions.reject(memory, "main", only(memory).id).commit
+    decided = settling.reject(memory, "main", only(memory).id).commit
 
     done = undo_commit(memory, "main", first)
 
@@ -301,7 +299,7 @@ def test_an_accepted_skill_is_a_package_of_the_branch_and_one_that_is_there_keep
     holding(memory, RELEASE, other)
     for own in ("release", "other"):
         confirm(memory, own)
-        promotions.accept(memory, "main", list(promotions.queue(memory, "main"))[-1].id)
+        settling.accept(memory, "main", list(promotions.queue(memory, "main"))[-1].id)
 
     assert [(one.name, one.refusal) for one in skills.listed(memory, "main")] == [
         ("release", None),
@@ -333,10 +331,10 @@ def test_a_project_rule_is_handed_out_and_written_nowhere(memory: Memory) -> Non
     holding(memory, entry(text, "tests", category=Category.DECISION))
     confirm(memory, "tests", 4)
 
-    done = promotions.accept(memory, "main", only(memory).id)
+    done = settling.accept(memory, "main", only(memory).id)
 
     assert (done.outcome, done.text, done.changes) == ("accepted", text, ())
-    assert promotions.accept(memory, "main", only(memory).id).text == text
+    assert settling.accept(memory, "main", only(memory).id).text == text
     assert git(memory.project.root, "status", "--porcelain") == ""
 
 
@@ -348,10 +346,10 @@ def test_what_faded_and_mattered_little_may_be_discarded(memory: Memory, clock: 
     before = tree(memory)
     assert standing(memory) == [("old", "discard", "proposed")]
 
-    done = promotions.accept(memory, "main", only(memory).id)
+    done = settling.accept(memory, "main", only(memory).id)
 
     assert [one.id for one in memory.snapshot("main")] == ["tests"]
-    assert promotions.undo(memory, "main", only(memory).id).outcome == "undone"
+    assert settling.undo(memory, "main", only(memory).id).outcome == "undone"
     assert (done.outcome, tree(memory)) == ("accepted", before)
 
 
@@ -377,7 +375,7 @@ def test_a_proposal_whose_entry_is_gone_is_refused_and_withdrawn_by_the_next_pas
     confirm(memory, "tests")
     published(memory.store, Drop("lessons/tests.md"))
 
-    done = promotions.accept(memory, "main", only(memory).id)
+    done = settling.accept(memory, "main", only(memory).id)
 
     assert done.refusal is not None
     assert done.refusal.rule is Rule.UNKNOWN_ENTRY
@@ -387,7 +385,7 @@ def test_a_proposal_whose_entry_is_gone_is_refused_and_withdrawn_by_the_next_pas
 
 @pytest.mark.parametrize("own", ["", "nothing", "ffff", "\ud800"])
 def test_an_id_that_names_nothing_is_refused(memory: Memory, own: str) -> None:
-    for act in (promotions.accept, promotions.reject, promotions.undo):
+    for act in (settling.accept, settling.reject, settling.undo):
         done = act(memory, "main", own)
         assert (done.outcome, done.commit) == ("refused", None)
     assert not memory.exists

@@ -199,13 +199,13 @@ def _search(here: Here, words: list[str]) -> Answer:
 def _promotions(here: Here, words: list[str]) -> Answer:
     from noforgetti.faces import promoted
     from noforgetti.policy.verdict import Refusal
-    from noforgetti.service import promotions
+    from noforgetti.service import promotions, settling
     from noforgetti.service.promotion_views import decided_view, promotion_view, promotions_view
 
     if words in ([], ["list"], ["all"]):
         known = promotions.queue(here.memory, here.branch)
         return Answer(promoted.promotions(promotions_view(here.branch, known, settled=words == ["all"])))
-    acts = {"accept": promotions.accept, "reject": promotions.reject, "undo": promotions.undo}
+    acts = {"accept": settling.accept, "reject": settling.reject, "undo": settling.undo}
     if len(words) != 2 or words[0] not in ("show", *acts):
         raise BadWords(f"`/memory promotions` is written `/memory {_PROMOTIONS}`.", hint="try it with those words")
     if words[0] == "show":

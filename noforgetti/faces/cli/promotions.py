@@ -10,7 +10,7 @@ from noforgetti.faces import promoted
 from noforgetti.faces.cli.main import Session, cli, pass_session
 
 if TYPE_CHECKING:
-    from noforgetti.service.promotions import Decided
+    from noforgetti.service.settling import Decided
 
 _DECIDE = "`noforgetti promotions accept ID` or `reject ID` decides it"
 
@@ -54,9 +54,10 @@ def promotions_show(session: Session, own: str) -> None:
 @pass_session
 def promotions_accept(session: Session, own: str, trigger: str, action: str | None) -> None:
     """Do what a promotion proposes, as one commit. A project rule is printed for you to copy."""
-    from noforgetti.service import promotions as service
 
-    _decided(session, service.accept(session.memory, session.branch, own, trigger=trigger.strip(), action=action or ""))
+    _decided(
+        session, settling.accept(session.memory, session.branch, own, trigger=trigger.strip(), action=action or "")
+    )
 
 
 @promotions.command("reject")
@@ -64,9 +65,8 @@ def promotions_accept(session: Session, own: str, trigger: str, action: str | No
 @pass_session
 def promotions_reject(session: Session, own: str) -> None:
     """Settle a promotion as not wanted; it is never proposed again."""
-    from noforgetti.service import promotions as service
 
-    _decided(session, service.reject(session.memory, session.branch, own))
+    _decided(session, settling.reject(session.memory, session.branch, own))
 
 
 @promotions.command("undo")
@@ -74,9 +74,8 @@ def promotions_reject(session: Session, own: str) -> None:
 @pass_session
 def promotions_undo(session: Session, own: str) -> None:
     """Take back what accepting, applying or rejecting did. Halts when the entry or skill changed since."""
-    from noforgetti.service import promotions as service
 
-    _decided(session, service.undo(session.memory, session.branch, own))
+    _decided(session, settling.undo(session.memory, session.branch, own))
 
 
 @cli.command()
