@@ -54,6 +54,7 @@ def promotions_show(session: Session, own: str) -> None:
 @pass_session
 def promotions_accept(session: Session, own: str, trigger: str, action: str | None) -> None:
     """Do what a promotion proposes, as one commit. A project rule is printed for you to copy."""
+    from noforgetti.service import settling
 
     _decided(
         session, settling.accept(session.memory, session.branch, own, trigger=trigger.strip(), action=action or "")
@@ -65,6 +66,7 @@ def promotions_accept(session: Session, own: str, trigger: str, action: str | No
 @pass_session
 def promotions_reject(session: Session, own: str) -> None:
     """Settle a promotion as not wanted; it is never proposed again."""
+    from noforgetti.service import settling
 
     _decided(session, settling.reject(session.memory, session.branch, own))
 
@@ -74,6 +76,7 @@ def promotions_reject(session: Session, own: str) -> None:
 @pass_session
 def promotions_undo(session: Session, own: str) -> None:
     """Take back what accepting, applying or rejecting did. Halts when the entry or skill changed since."""
+    from noforgetti.service import settling
 
     _decided(session, settling.undo(session.memory, session.branch, own))
 
