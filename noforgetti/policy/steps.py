@@ -93,7 +93,7 @@ def _told(text: str) -> tuple[str, list[str]]:
             last = match.end()
     parts[-1] = rest[last:]
     parts[0] = _FIRST.sub("", parts[0])
-    if len(parts) == LEAST - 1:  # build it, push it, then restart
+    if len(parts) == LEAST - 1 and not re.search(r"[.!?]\s", rest.strip()):  # build it, push it, then restart
         parts = [one for part in parts for one in ([part] if _CONDITION.search(part) else re.split(r",\s+", part))]
     return head, parts
 

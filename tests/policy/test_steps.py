@@ -56,6 +56,7 @@ def test_a_procedure_is_told_in_steps(text: str, name: str, found: tuple[str, ..
     [
         "Run pnpm check before pnpm test.",
         "Wait a second, then push.",
+        "The page renders on the server, with its data. The browser hydrates it, then it polls.",
         "If the tests fail, then fix them.",
         "If A then B, then C.",
         "Functions have the type `a -> b -> c`.",
