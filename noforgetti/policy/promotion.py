@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 from noforgetti.model.entry import Category, Scope
 from noforgetti.model.promotion import Destination
 from noforgetti.policy import guards
-from noforgetti.policy.implied_rule import Implied, implied
+from noforgetti.policy.implied_rule import BLOCK, WARN, Implied, implied
 from noforgetti.policy.masking import mask
 from noforgetti.policy.names import slug
 from noforgetti.policy.steps import LEAST, steps, title
+from noforgetti.policy.verdict import Refusal, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 THRESHOLD: Mapping[Destination, int] = MappingProxyType(  # pieces of evidence; a discard needs none, it needs a reason
     {Destination.ENFORCEMENT: 3, Destination.SKILL: 3, Destination.PROJECT_RULE: 5, Destination.DISCARD: 0}
 )
+TRIGGERS = ("bash_contains", "bash_regex", "tool_name", "file_modified")  # the reference's
 _STEP = 3  # above the first threshold, every third piece is a new occasion (the reference's)
 
 _ENFORCEABLE = frozenset({Category.LESSON, Category.MISTAKE, Category.PREFERENCE})
@@ -78,6 +80,22 @@ def crosses(before: int, after: int) -> bool:
 def promotion_id(destination: Destination, category: Category, text: str) -> str:
     """The id of a promotion: the first 12 hex digits of SHA-256 of `destination|category|text` (the reference's)."""
     return hashlib.sha256(f"{destination}|{category}|{text}".encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def rule_refused(trigger: str, action: str) -> Refusal | None:
+    """Why a promotion may not bind such a rule, or None. Only what blocks or warns: a command that is to be run is
+    never taken from a file that somebody else may have written."""
+    kind, _, wanted = trigger.partition(" ")
+    if kind not in TRIGGERS or not wanted.strip() or "\n" in trigger:
+        return Refusal(
+            Rule.FORMAT,
+            f"`{trigger[:80]}` is no trigger. Nothing was written.",
+            f"write one of {', '.join(TRIGGERS)}, a space, and what it watches",
+        )
+    if action not in (BLOCK, WARN):
+        what = f"A promotion cannot bind the action `{action[:80]}`"
+        return Refusal(Rule.FORMAT, f"{what}. Nothing was written.", "use `--action block` or `--action warn`")
+    return None
 
 
 def rule_text(trigger: str, action: str, verifier: str = "") -> str:

@@ -17,6 +17,7 @@ from noforgetti.policy import promotion as policy
 from noforgetti.policy import skill as packages
 from noforgetti.policy import steps
 from noforgetti.policy import undo as undoing
+from noforgetti.policy.implied_rule import WARN, implied
 from noforgetti.policy.verdict import Refusal, Rule
 from noforgetti.service import promotions_file, skills
 from noforgetti.service.history import edits_of
@@ -65,21 +66,24 @@ def accept(
 
     A rule is bound to the entry, `trigger` and `action` in place of what was proposed; without any trigger the entry is
     pinned, which is all that words alone can be given. A skill becomes a file of the branch. A discarded entry is
-    removed. A project rule is marked as done and its text handed out: nobody writes into the user's files.
+    removed. A project rule is marked as done and its text handed out: nobody writes into the user's files. An entry
+    that was reworded since counts as it reads now.
     """
 
     def plan(now: Snapshot, one: Promotion) -> _Answer:
         stored = now.get(one.entry)
         if stored is None:
             return _gone(one)
-        done = replace(one, status=Status.APPLIED, trigger=trigger or one.trigger, action=action or one.action)
+        done = replace(_as_it_reads(one, stored.entry), status=Status.APPLIED)
         match one.destination:
             case Destination.ENFORCEMENT:
-                return _bind(done, stored.entry)
+                if trigger:
+                    done = replace(done, trigger=trigger, verifier="")
+                return _bind(replace(done, action=action or done.action), stored.entry)
             case Destination.SKILL:
                 return _make(done, now, stored.entry, memory.stamp())
             case Destination.DISCARD:
-                return _discard(done, stored.entry)
+                return _discard(one, done, stored.entry)
             case Destination.PROJECT_RULE | Destination.MEMORY:
                 return done, [], []
 
@@ -178,12 +182,17 @@ def _bind(one: Promotion, entry: Entry) -> _Answer:
         )
     if not one.trigger:
         return replace(one, action=""), [Change(entry.id, entry, replace(entry, pinned=True))], []
-    rule = policy.rule_text(one.trigger, one.action or "warn", one.verifier)
-    return replace(one, action=one.action or "warn"), [Change(entry.id, entry, replace(entry, rule=rule))], []
+    one = replace(one, action=one.action or WARN)
+    refusal = policy.rule_refused(one.trigger, one.action)
+    if refusal is not None:
+        return refusal
+    rule = policy.rule_text(one.trigger, one.action, one.verifier)
+    return one, [Change(entry.id, entry, replace(entry, rule=rule))], []
 
 
 def _make(one: Promotion, now: Snapshot, entry: Entry, stamp: str) -> _Answer:
-    name = skills.free_name(now, one.skill_name or policy.skill_name(entry.text, entry.id))
+    wanted = one.skill_name if packages.name_refused(one.skill_name) is None else ""
+    name = skills.free_name(now, wanted or policy.skill_name(entry.text, entry.id))
     found = steps.steps(entry.text)
     text = packages.compose(name, steps.title(entry.text) or name, entry.text, found, source=entry.id)
     package = packages.read(name, text)
@@ -193,7 +202,23 @@ def _make(one: Promotion, now: Snapshot, entry: Entry, stamp: str) -> _Answer:
     return replace(one, skill_name=name, skill_created=stamp), [], [edit]
 
 
-def _discard(one: Promotion, entry: Entry) -> _Answer:
+def _as_it_reads(one: Promotion, entry: Entry) -> Promotion:
+    """The promotion with the entry's present words, and the rule that they imply now."""
+    if entry.text == one.text:
+        return one
+    rule = implied(entry.text)
+    if rule is None:
+        return replace(one, text=entry.text, trigger="", action="", verifier="")
+    return replace(one, text=entry.text, trigger=rule.trigger, action=rule.action, verifier=rule.verifier)
+
+
+def _discard(before: Promotion, one: Promotion, entry: Entry) -> _Answer:
+    if entry.text != before.text:
+        return Refusal(
+            Rule.UNKNOWN_ENTRY,
+            f"Entry `{entry.id}` was reworded since promotion `{one.id}` was proposed. Nothing was written.",
+            "remove it with `noforgetti remove`, or reject the promotion",
+        )
     if entry.pinned or entry.enforced:
         rule, why = (Rule.PINNED, "is pinned") if entry.pinned else (Rule.ENFORCED, "has a rule bound to it")
         return Refusal(rule, f"Entry `{entry.id}` {why}. Nothing was written.", f"reject promotion `{one.id}`")

@@ -17,7 +17,7 @@ from noforgetti.service.merging import merge_branch
 from noforgetti.service.promotions import Flag, Passed
 from noforgetti.service.undo import redo
 from noforgetti.service.undo import undo as undo_commit
-from noforgetti.store.base import Drop
+from noforgetti.store.base import Drop, PutFile
 from noforgetti.store.promotions import FILE
 
 if TYPE_CHECKING:
@@ -175,6 +175,59 @@ def test_a_rule_is_bound_with_the_trigger_that_the_user_gives(memory: Memory) ->
     settling.accept(memory, "main", only(memory).id, trigger="bash_contains git push", action="warn")
 
     assert rules(memory) == {"tests": '{"trigger": "bash_contains git push", "action": "warn"}'}
+
+
+def test_an_entry_that_was_reworded_since_counts_as_it_reads_now(memory: Memory) -> None:
+    holding(memory, entry("never use docker directly", "docker"))
+    confirm(memory, "docker")
+    published(memory.store, entry("never use podman directly", "docker"))
+
+    done = settling.accept(memory, "main", only(memory).id)
+
+    assert done.promotion is not None
+    assert (done.promotion.text, rules(memory)) == (
+        "never use podman directly",
+        {"docker": '{"trigger": "bash_contains podman", "action": "block"}'},
+    )
+
+
+def test_what_was_reworded_since_is_not_discarded(memory: Memory, clock: Clock) -> None:
+    faded = entry("The build is slow on Mondays.", "old", importance=Importance.LOW, created="2026-12-01T12:00:00Z")
+    holding(memory, faded)
+    clock.tick(400 * DAY)
+    promotions.run(memory, "main")
+    published(memory.store, faded.with_text("The build is slow on Fridays."))
+
+    assert settling.accept(memory, "main", only(memory).id).outcome == "refused"
+
+
+@pytest.mark.parametrize(
+    ("trigger", "action"),
+    [
+        ("explode now", "block"),
+        ("bash_contains ", "block"),
+        ("bash_contains x", "run_after curl example.org"),
+        ("", "run_after rm -rf ."),
+    ],
+)
+def test_only_a_rule_that_blocks_or_warns_is_bound(memory: Memory, trigger: str, action: str) -> None:
+    holding(memory, entry("never use docker directly", "docker"))
+    confirm(memory, "docker")
+    before = tree(memory)
+
+    done = settling.accept(memory, "main", only(memory).id, trigger=trigger, action=action)
+
+    assert (done.outcome, tree(memory)) == ("refused", before)
+
+
+def test_a_command_that_somebody_wrote_into_the_file_is_not_bound(memory: Memory) -> None:
+    holding(memory, entry("never use docker directly", "docker"))
+    confirm(memory, "docker")
+    data = memory.store.read_file(head(memory), FILE) or b""
+    published(memory.store, PutFile(FILE, data.replace(b"- action: block", b"- action: run_after rm -rf ~")))
+
+    assert settling.accept(memory, "main", only(memory).id).outcome == "refused"
+    assert rules(memory) == {}
 
 
 def test_an_order_that_names_nothing_to_watch_is_pinned_when_it_is_accepted(memory: Memory) -> None:
