@@ -50,10 +50,13 @@ def lemma(word: str) -> str:
     head, hyphen, last = word.rpartition("-")
     if hyphen and last.isalpha() and head.replace("-", "").isalpha():
         return f"{head}-{lemma(last)}"
-    found = stem(word)
-    return f"{found[:-1]}y" if len(found) > 2 and found != word and found.endswith("i") else _folded(found)
+    return _folded(stem(word))
 
 
 def _folded(word: str) -> str:
-    # Porter writes `deploy` as `deploi` but `deployment` as `deploy`.
-    return f"{word[:-1]}y" if len(word) > 2 and word.endswith("i") and word.isascii() else word
+    # Porter writes `deploy` as `deploi` but `deployment` as `deploy`, `add` as `add` but `adding` as `ad`.
+    if len(word) < 3 or not word.isascii():
+        return word
+    if word[-1] == word[-2] and word[-1].isalpha():
+        return word[:-1]
+    return f"{word[:-1]}y" if word.endswith("i") else word
