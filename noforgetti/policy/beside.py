@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from noforgetti.policy import contradiction, likeness
-from noforgetti.policy.likeness import How
+from noforgetti.policy.likeness import Likeness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -60,7 +60,8 @@ def beside(
     `cosines` gives the nearness in meaning of the text and each of the entries it is asked about, -1 to 1; it is asked
     at most once, and only about entries whose words leave the question open. Deterministic; never raises.
     """
-    near = [one for one in entries if likeness.touches(text, one.text)]
+    ours = likeness.gist(text)
+    near = [one for one in entries if likeness.touches(ours, likeness.gist(one.text))]
     contradicted = []
     for one in near:
         clash = contradiction.contradicts(text, one.text, new_negative=negative, old_negative=one.negative)
@@ -70,13 +71,13 @@ def beside(
         return Beside(tuple(contradicted))
     found = [(one, likeness.judge(text, one.text, new_negative=negative, old_negative=one.negative)) for one in near]
     open_ = [one for one, judged in found if judged.open]
-    if cosines is not None and open_ and not any(judged.how is How.REPEATS for _, judged in found):
+    if cosines is not None and open_ and not any(judged.likeness is Likeness.REPEATS for _, judged in found):
         nearness = cosines(open_)
         found = [(one, judged.beside(nearness.get(one.id))) for one, judged in found]
-    repeats = [(one, judged) for one, judged in found if judged.how is How.REPEATS]
+    repeats = [(one, judged) for one, judged in found if judged.likeness is Likeness.REPEATS]
     if repeats:
-        entry, judged = max(repeats, key=lambda pair: (pair[1].by == "exact", pair[1].likeness))
-        return Beside((), Repeats(entry, judged.by, judged.likeness))
-    replaced = [(one, judged) for one, judged in found if judged.how is How.MAY_REPLACE]
-    replaced.sort(key=lambda pair: -pair[1].likeness)
+        entry, judged = max(repeats, key=lambda pair: (pair[1].by == "exact", pair[1].near))
+        return Beside((), Repeats(entry, judged.by, judged.near))
+    replaced = [(one, judged) for one, judged in found if judged.likeness is Likeness.MAY_REPLACE]
+    replaced.sort(key=lambda pair: -pair[1].near)
     return Beside((), None, tuple(one for one, _ in replaced[:NEAREST]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from noforgetti.policy.lemmas import lemma
@@ -85,8 +86,13 @@ class Piece:
     after: str
 
 
-def sentences(text: str) -> Iterator[list[Piece]]:
+@lru_cache(maxsize=1024)  # both who compares words and who reads clauses ask for the same text, one after the other
+def sentences(text: str) -> tuple[tuple[Piece, ...], ...]:
     """The pieces of each sentence of a text's first 4,000 code points. Never raises; linear."""
+    return tuple(map(tuple, _sentences(text)))
+
+
+def _sentences(text: str) -> Iterator[list[Piece]]:
     words: list[Word] = []
     pieces: list[Piece] = []
     after = ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from noforgetti.policy.polarity import MAKE, Chunk, Clause, Polarity, clauses
+from noforgetti.policy.polarity import MAKE, Chunk, Clause, Polarity, clauses, denies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +31,8 @@ class Clash:
 def contradicts(new: str, old: str, *, new_negative: bool = False, old_negative: bool = False) -> Clash | None:
     """The first pair of clauses that clash, or None. A text that is `negative` means "don't: TEXT". Symmetric: the
     same two texts clash in either order. Deterministic; never raises."""
+    if not (new_negative or old_negative or denies(new) or denies(old)):
+        return None
     ours, theirs = clauses(new, new_negative), clauses(old, old_negative)
     for one in ours:
         for other in theirs:

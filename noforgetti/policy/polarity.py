@@ -163,6 +163,19 @@ def clauses(text: str, negative: bool = False) -> tuple[Clause, ...]:
     return tuple(replace(clause, polarity=Polarity.FORBIDS, explicit=True) for clause in found)
 
 
+@lru_cache(maxsize=16_384)
+def denies(text: str) -> bool:
+    """Could a clause of the text deny something? Quick, and True for some texts that deny nothing; False is certain."""
+    return bool(_DENIAL.search(text[:READ])) or negations(text) > 0
+
+
+_DENIAL = re.compile(
+    r"(?i)n['’]t\b|\b(?:not?|never|none|nobody|neither|nor|cannot|stop|forget|fail|avoid|skip|omit|refrain|forbid|forb[ao]d"
+    r"|prohibit|ban|disallow|cease?|ceasing|optional|un(?:necessary|needed|acceptable)|superfluous|discouraged|verboten"
+    r"|taboo|disabl|exclud|deactivat|hid|den[iy]|(?:do|ca|wo|is|are|must|does|should)nt\b)"
+)
+
+
 def _sentence(text: str, pieces: Sequence[Piece]) -> Iterator[Clause]:
     """The clauses of one sentence: conditions go to the clause they belong to, lists to the clause they continue."""
     fronted: list[Word] = []
