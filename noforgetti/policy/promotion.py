@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 THRESHOLD: Mapping[Destination, int] = MappingProxyType(  # pieces of evidence; a discard needs none, it needs a reason
     {Destination.ENFORCEMENT: 3, Destination.SKILL: 3, Destination.PROJECT_RULE: 5, Destination.DISCARD: 0}
 )
+_LEAST = min(count for count in THRESHOLD.values() if count)
 TRIGGERS = ("bash_contains", "bash_regex", "tool_name", "file_modified")  # the reference's
 _STEP = 3  # above the first threshold, every third piece is a new occasion (the reference's)
 
@@ -64,8 +65,8 @@ def judge(entry: Entry, evidence: int, *, useless: str = "") -> tuple[Judgement,
 
     `useless` says why nobody would miss it, if so.
     """
-    if entry.archived or guards.unsafe(entry.text):
-        return ()
+    if entry.archived or (evidence < _LEAST and not useless) or guards.unsafe(entry.text):
+        return ()  # without much evidence, which is nearly every entry of a pass, its words need not be read
     if useless and not entry.pinned and not entry.enforced:
         return (Judgement(Destination.DISCARD, useless),)
     found = (_skill(entry), _enforcement(entry), _project_rule(entry))
