@@ -11,12 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from noforgetti.policy.lemmas import lemmas
 from noforgetti.policy.polarity import MAKE, Chunk, Clause, Polarity, clauses, denies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _FREE = frozenset({"why"})  # a reason restricts nothing
+_WHERE = ("place", "of", "to")
+_NEGATIONS = frozenset({"not", "no", "never"})
+_PEOPLE = lemmas(
+    "maintainer contributor admin administrator owner reviewer manager lead developer engineer human person operator"
+    " customer client team author member approver lawyer designer colleague"
+)
 _FEW = 2  # words that a prohibition with a verb must name: `never push` may have lost its object
 
 
@@ -69,7 +76,13 @@ def _says_enough(forbidding: Clause, wanting: Clause) -> bool:
         return False
     if "only" in wanting.manner and wanting.agents and not forbidding.agents:
         return False  # only some may: that forbids it to the others
+    if not forbidding.agents and not forbidding.passive and _people(wanting):
+        return False  # what the reader must not do, others may
     return len(named) >= _FEW or not forbidding.acts or named == _named(wanting)
+
+
+def _people(clause: Clause) -> bool:
+    return any(chunk[-1] in _PEOPLE for group in clause.agents for chunk in group)
 
 
 def _named(clause: Clause) -> frozenset[str]:
@@ -88,6 +101,11 @@ def _same_action(forbidding: Clause, wanting: Clause, offered: _Offer) -> bool:
     return all(act in wanting.acts or offered.core((act,)) for act in forbidding.acts) or (
         len(forbidding.acts) > 1 and bool(forbidding.acts & wanting.acts)
     )
+
+
+def _negated(chunk: Chunk) -> bool:
+    """Does a condition deny something (`when CI is not red`)?"""
+    return not _NEGATIONS.isdisjoint(chunk)
 
 
 class _Offer:
@@ -125,12 +143,14 @@ class _Offer:
         return self._in(chunk, self._agents)
 
     def _anywhere(self, chunk: Chunk) -> bool:
-        return self._in(chunk, [*self._core, *self._agents, *self._of("place"), *self._of("to")])
+        return self._in(chunk, [*self._core, *self._agents, *(one for role in _WHERE for one in self._of(role))])
 
     def _beside(self, role: str, group: Iterable[Chunk]) -> bool:
         if role in _FREE or role == "unless":
             return True
-        places = [*self._of(role), *(self._agents if role == "place" else ())]
+        places = self._of(role)
+        if role in ("place", "of"):
+            places = [*self._of("place"), *self._of("of"), *self._agents, *(self._core if role == "of" else ())]
         return any(self._in(chunk, places) for chunk in group)
 
     def _of(self, role: str) -> list[Chunk]:
@@ -140,7 +160,7 @@ class _Offer:
         return any(self._is(chunk, one) for one in offered)
 
     def _is(self, chunk: Chunk, offered: Chunk) -> bool:
-        if not set(chunk) <= set(offered):
+        if not set(chunk) <= set(offered) or _negated(chunk) != _negated(offered):
             return False
         at = len(offered) - 1 - offered[::-1].index(chunk[-1])
         return at == len(offered) - 1 or offered[at + 1] in self._known

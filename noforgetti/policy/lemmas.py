@@ -60,3 +60,8 @@ def _folded(word: str) -> str:
     if word[-1] == word[-2] and word[-1].isalpha():
         return word[:-1]
     return f"{word[:-1]}y" if word.endswith("i") else word
+
+
+def lemmas(words: str) -> frozenset[str]:
+    """What each of some words, with blanks between them, is compared by: for tables."""
+    return frozenset(map(lemma, words.split()))

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from noforgetti.policy.clauses import READ, Piece, Word, sentences
-from noforgetti.policy.lemmas import lemma
+from noforgetti.policy.lemmas import lemma, lemmas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,10 +64,6 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-def _lemmas_of(words: str) -> frozenset[str]:
-    return frozenset(lemma(word) for word in words.split())
-
-
 _DROPPED = _set(
     "a an the this these those our your my their his her its it we you i they he she them us please just also really"
     " simply any every each both own there here such very ever actually anymore s agent agents everyone anyone one"
@@ -86,7 +82,7 @@ _SPARED = _set("optional unnecessary unneeded superfluous not-needed")
 _AVOID = {
     lemma(word) for word in ("avoid", "skip", "omit", "refrain", "forbid", "prohibit", "ban", "disallow", "cease")
 }
-_LIGHT = _lemmas_of(
+_LIGHT = lemmas(
     "use have carry contain include do make happen perform employ go utilize prefer need apply allow permit ensure keep"
     " want let favor favour require occur be run execute"
 )
@@ -100,7 +96,8 @@ _ALIKE = {lemma(one): lemma(other) for one, other in (
 _ROLES = {
     word: role
     for role, words in {
-        "place": "in on at inside within of for across per during as among about near beside at",
+        "of": "of",
+        "place": "in on at inside within for across per during as among about near beside at",
         "with": "with by via through using",
         "to": "to into onto toward towards",
         "from": "from",
@@ -127,8 +124,8 @@ _BOUND = _set("when that why unless until")  # begins a clause of its own kind, 
 _MANNER = _set("first again straight twice together freely always manually last then afterwards finally instead only")
 _NO_MANNER = _set("only early daily nightly hourly weekly monthly yearly friendly assembly reply apply family supply"
                   " multiply comply rely read-only assembly fly july")  # fmt: skip
-MAKE = _lemmas_of("add write put insert introduce create")  # what is made is there afterwards: `have`
-_VERBS = _lemmas_of(
+MAKE = lemmas("add write put insert introduce create")  # what is made is there afterwards: `have`
+_VERBS = lemmas(
     """
     accept add allow amend answer append apply approve archive ask assert assign attach avoid batch begin block
     build bump bundle bypass cache call cap catch change check choose clean clear clone close collapse collect
@@ -150,6 +147,7 @@ _VERBS = _lemmas_of(
     """
 )
 _THING = re.compile(r"(?:ed|en|ung|own)$")
+_MADE_VERB = re.compile(r"[a-z]{2}(?:at|i[sz]|ify?)(?:e|ing)?$")  # abbreviate, normalize, notifying
 _IRREGULAR_PAST = _set("built run read put set cut kept sent made done left held found told shut sold lost taken")
 
 
@@ -192,7 +190,7 @@ def _sentence(text: str, pieces: Sequence[Piece]) -> Iterator[Clause]:
         clause = _clause(text, words, fronted)
         fronted = []
         if elided and made:
-            clause = replace(clause, acts=made[-1].acts, elided=True)
+            clause = replace(clause, acts=made[-1].acts, core=clause.core or made[-1].core, elided=True)
         elif made and piece.after in ("and", "or", "nor", "then", "plus") and made[-1].polarity.negative:
             clause = _governed(clause, made[-1], piece.after)
         if made and not (made[-1].core or made[-1].beside or made[-1].elided) and piece.after in ("and", "or", "nor"):
@@ -339,7 +337,7 @@ def _main(words: list[Word]) -> tuple[list[Word], list[tuple[str, list[Word]]]]:
         before = words[at - 1] if at else None
         if role == "to" and before is not None and (before.text in _GOOD | _BAD | _SPARED | _NEEDED):
             continue
-        if role and before is not None and before.lemma in _AVOID and not before.quoted:
+        if role == "from" and before is not None and before.lemma in _AVOID and not before.quoted:
             continue  # `refrain from`
         if role in _WHOLE or (role and found[-1][0] not in _WHOLE):
             found.append((role, []))
@@ -452,7 +450,7 @@ class _Reader:
 
     def _content(self, word: Word, following: Word | None) -> None:
         adverb = word.text.endswith("ly") and len(word.text) > 4 and word.text not in _NO_MANNER
-        if (adverb or word.text in _MANNER) and not (following is None and not self.rest):
+        if adverb or (word.text in _MANNER and (self.rest or following is not None)):
             self.manner.add(_ALIKE.get(word.lemma, word.lemma))
         else:
             self.rest.append(word)
@@ -531,9 +529,14 @@ def _participle(word: Word) -> bool:
 
 
 def _gerund(words: list[Word]) -> tuple[list[Word], list[Word]]:
-    if words and words[0].text.endswith("ing") and not words[0].quoted:
+    """`pushing tags`, not `trailing commas`."""
+    if words and words[0].text.endswith("ing") and not words[0].quoted and _verblike(words[0]):
         return words[:1], words[1:]
     return [], words
+
+
+def _verblike(word: Word) -> bool:
+    return word.lemma in _VERBS or lemma(word.text.rpartition("-")[2]) in _VERBS or bool(_MADE_VERB.search(word.text))
 
 
 def _verb(words: list[Word]) -> tuple[list[Word], list[Word]]:
@@ -552,7 +555,7 @@ def _bare(raw: Sequence[Word], words: list[Word]) -> tuple[list[Word], list[Word
     if not words:
         return [], [], [], False
     first = words[0]
-    if not _starts_with_article(raw) and not first.quoted and first.lemma in _VERBS and first.text == _base(first):
+    if not _starts_with_article(raw) and not first.quoted and _verblike(first) and first.text == _base(first):
         return [], words[:1], words[1:], True
     for at in range(1, len(words)):
         word = words[at]
