@@ -74,13 +74,13 @@ _PATTERNS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         # says by itself that it is for once: just this once, go for it, permission granted
-        r"\b(?:just|only)\s+(?:for\s+)?this\s+(?:once|one\s+time)\b|\bthis\s+one\s+time\b|^(?:ok(?:ay)?,?\s+|yes,?\s+)?(?:go\s+for\s+it|ship\s+it|be\s+my\s+guest|by\s+all\s+means)\b|\bapproved[,;:.!]?\s+(?:please\s+)?(?:ship|merge|deploy|push|land|release)\s+it\b",
+        r"\b(?:just|only)\s+(?:for\s+)?this\s+(?:once|one\s+time)\b|\bthis\s+one\s+time\b|^(?:ok(?:ay)?,?\s+|yes,?\s+)?(?:(?:go\s+for\s+it|ship\s+it)(?=\s*(?:[.!,;:]|$|now\b))|(?:be\s+my\s+guest|by\s+all\s+means)\b)|\bapproved[,;:.!]?\s+(?:please\s+)?(?:ship|merge|deploy|push|land|release)\s+it\b",
         r"\b(?:permission|approval|exception)\s+(?:is\s+)?(?:hereby\s+)?granted(?=\s*(?:[,;:.!-]|$|for\s+(?:this|that)\b|this\b|just\b))|\byou(?:'ve|\s+have)\s+(?:got\s+)?(?:my|the|our)\s+(?:green\s+light|go-?\s?ahead|blessing|approval|permission|ok(?:ay)?)(?=\s*(?:[,;:.!]|$|on\s+(?:this|that)\b|for\s+(?:this|that)\b))",
         # go ahead, said to the agent; proceed with the one thing at hand
         r"(?:^|[,;:.!]\s*|\b(?:just|please|and|so|then|now|you\s+(?:can|may|could|should))\s+)go\s+(?:right\s+)?ahead\b(?!\s+of\b)",
         rf"^(?:{_ACK[1:]})?(?:please\s+|now\s+|you\s+(?:can|may)\s+(?:now\s+)?)*(?:proceed|continue|carry\s+on|press\s+on|move\s+on|move\s+forward|go\s+on)\s+(?:with|to|and)\s+(?:the|this|that|these|those|your|it)\b{_NO_HOW}",
         # ok to merge, cleared to deploy: nothing else said
-        r"^(?:(?:it's|that's|you're|we're)\s+)?(?:all\s+)?(?:ok(?:ay)?|good|fine|clear(?:ed)?|safe|free|approved|ready)\s+(?:to|for)\s+(?:merg|push|deploy|ship|land|releas|go|proceed|commit|publish)\w*(?:\s+(?:now|it|this|that))?\s*[.!]?$",
+        r"^(?:(?:it's|that's|you're|we're|(?:it|that|this)\s+is|(?:you|we)\s+are)\s+)?(?:now\s+|all\s+)?(?:ok(?:ay)?|good|fine|clear(?:ed)?|safe|free|approved|ready)\s+(?:to|for)\s+(?:merg|push|deploy|ship|land|releas|go|proceed|commit|publish)\w*(?:\s+(?:now|it|this|that))?\s*[.!]?$",
         # you can merge this PR: what is pointed at is over when it is done
         rf"(?:{_YOU}|{_FREE}|{_FINE}|{_LEAVE})\s+{_DEED}{_PARTICLE}\s+{_THIS}\s+(?:[\w-]+\s+){{0,2}}?{_ITEM}(?![^.!?;]{{0,60}}\b(?:by|via|using)\s)",
         rf"(?:{_YOU}|{_FREE}|{_FINE}|{_LEAVE})\s+{_DEED}{_PARTICLE}\s+{_THIS}{_NO_HOW}",

@@ -42,6 +42,7 @@ LASTING = (
     r"|case|style|language|stack|framework|customer|client|user|account|setup|cluster|server|site|website)s?"
 )
 
+_JUDGED = 1_000  # characters; an entry has 800 at most
 _ABBREVIATED = re.compile(
     r"(?i)(?:^|[\s(])(?:e\.g|i\.e|etc|vs|cf|mr|mrs|ms|dr|prof|approx|resp|incl|excl|nr|ca|z\.\s?b|d\.\s?h|bzw|p\.\s?ej)\.$"
 )
@@ -53,13 +54,14 @@ _QUOTATION = re.compile(
 )
 _WORD = re.compile(r"[^\W\d_]+")
 _DIGIT = re.compile(r"\d")
-_BULLET = re.compile(r"\s*(?:[-*•+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_BULLET = re.compile(r"[ \t]*(?:[-*•+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _WRAPPED = re.compile(r"(?<![.!?:;。！？\n])\n(?=[a-zà-ÿ])")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence: `text` as it was written, trimmed, and `plain`, as long, with what is quoted blanked by `_`."""
+    """One sentence: `text` as it was written, trimmed, and `plain`, its beginning with what is quoted blanked by `_`:
+    `_JUDGED` characters at most, so that no pattern is slow."""
 
     text: str
     plain: str
@@ -111,7 +113,7 @@ def _keep(found: list[Sentence], text: str, plain: str, begin: int, end: int) ->
     while begin < end and text[end - 1].isspace():
         end -= 1
     if begin < end:
-        found.append(Sentence(text[begin:end], plain[begin:end]))
+        found.append(Sentence(text[begin:end], plain[begin : min(end, begin + _JUDGED)]))
 
 
 def _blank(match: re.Match[str]) -> str:

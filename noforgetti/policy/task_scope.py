@@ -29,7 +29,7 @@ _PIECE = (
     r"(?:slides?|slide\s+deck|deck|presentation|talk|demo|poster|report|summary|write-?up|hand-?out|keynote|one-?pager|charts?|plots?|figures?|graphs?|diagrams?|memo|e-?mail|letter|meeting|workshop|pitch"
     r"|spreadsheet|prototype|experiment|spike|screenshots?|mockups?|blog\s?post|article|paper|announcement|post-?mortem|proposal|newsletter|video|recording|interview|investigation|analysis|bug\s?fix|hotfix|refactor(?:ing)?|rewrite)"
 )
-_THIS = r"(?:(?:just\s+|only\s+)?(?:this|these|(?<=for\s)that|(?<=for\s)those)(?:\s+(?:one|particular|specific|current))?|the\s+(?:current|present|same|upcoming|next|ongoing)|(?:today|tomorrow|tonight|yesterday)'s|this\s+(?:morning|afternoon|evening|week|month)'s|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day's)"
+_THIS = r"(?:(?:just\s+|only\s+)?(?:this|these|(?<=for\s)that|(?<=for\s)those)(?:\s+(?:one|particular|specific|current))?|the\s+(?:current|present|upcoming|ongoing)|(?:today|tomorrow|tonight|yesterday)'s|this\s+(?:morning|afternoon|evening|week|month)'s|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day's)"
 _IN = r"(?:for|in|on|of|with|during|within|throughout|after|as\s+part\s+of|at\s+the\s+end\s+of|at\s+the\s+start\s+of|when\s+(?:writing|doing|making)|while\s+(?:working\s+on|doing|writing))"
 _NEXT = rf"(?=\s*(?:[.,;:!)]|$|\s-|\b(?:in|on|at|to|with|by|for|from|and|or|but|only|into|as|under|over|a|an|so|than|we|you|I|is|are|please|don't|do|never|without|{speech.VERBS})\b))"
 _WANT = r"(?:I\s+(?:only\s+|just\s+)?(?:want|need|would\s+like|expect|prefer)|I'd\s+like|we\s+(?:only|just|will|won't|want|need|should|don't|do|can|must|use|keep|skip|leave|need)|we'll|you\s+(?:should|must|need|can)|let's)"
@@ -82,7 +82,7 @@ _PATTERNS = tuple(
         ("is about one piece of work", rf"^(?:and\s+|but\s+|also,?\s+|ok(?:ay)?,?\s+)?(?:{_IN}|before|until)\s+{_THIS}\s+(?!{speech.LASTING}\s)(?:[\w-]+\s+){{0,2}}?{_WORK}s?\s*[,:]?\s+(?:{_ORDERED}|I\b|we\b|you\b)"),
         ("is about one piece of work", rf"^(?:only\s+|just\s+)?for\s+{_THIS}\s+(?:task|ticket|PR|MR|report|experiment|deck|presentation|demo|talk|slides|chart|release|run|change|branch|sprint|bug|fix|commit)\s*[,:]"),
         # ... and last: write the summary of this incident in Spanish
-        ("is about one piece of work", rf"(?:^|[,;:]\s*){_ORDERED}[^.!?;]{{0,100}}?\b{_IN}\s+{_THIS}\s+(?:(?!_)[\w-]+\s+){{0,1}}?{_WORK}{_NEXT}"),
+        ("is about one piece of work", rf"(?:^|[,;:]\s*){_ORDERED}[^.!?;]{{0,100}}?\b{_IN}\s+(?!the\s+current\s+(?:branch|page|commit|build|release|thread|conversation|run|session)\b){_THIS}\s+(?:(?!_)[\w-]+\s+){{0,1}}?{_WORK}{_NEXT}"),
         ("is about one piece of work", rf"^(?:keep|make|leave|write|translate|finish|format|render|print|limit|shorten)\s+{_THIS}\s+(?:[\w-]+\s+)?{_WORK}{_NEXT}"),
         ("is about one piece of work", rf"^{_WHEN}{_THIS}\s+{_WORK}\s+(?:is|has|was|gets)\s+(?:been\s+)?{_OVER}\s*,\s*{_ORDERED}"),
         # a piece that is being made: the slides; the report you're writing
@@ -106,7 +106,7 @@ _PATTERNS = tuple(
 )  # fmt: skip
 # A match of each row holds at least one of these words (`0`: a digit), in the order of the table; none: the row always runs.
 _EVENTS = "when once after soon moment"
-_POINTING = "this these that those current present same upcoming next ongoing s"
+_POINTING = "this these that those current present upcoming ongoing s"
 _NEEDS = tuple(
     frozenset(needs.split())
     for needs in (

@@ -95,6 +95,111 @@ def test_durable_fact_passes(durable: str) -> None:
     assert transient(durable) is None
 
 
+@pytest.mark.parametrize(
+    "mention",
+    [
+        "Fixed in ABC-1234.",
+        "See OPS-88 for details.",
+        "Blocked by CORE-417.",
+        "Blocked on INFRA-77.",
+        "Tracked as WEB-12.",
+        "(APP-99) the login redirect loops.",
+        "APP-99: the login redirect loops.",
+        "The workaround from CORE-417 is needed.",
+        "Follow-up: CORE-12.",
+        "Closes API-31 and API-32.",
+        "The login redirect loops (APP-99).",
+        "Depends on PLAT-204.",
+        "PROJ-17 is still open.",
+    ],
+)
+def test_ticket_is_known_by_what_is_done_with_it(mention: str) -> None:
+    answer = transient(mention)
+
+    assert answer is not None
+    assert "issue" in answer.message
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Coordinates are in GCJ-02.",
+        "Coordinates are stored as GCJ-02, not WGS-84.",
+        "Files are UTF-8.",
+        "Errors follow RFC-9457.",
+        "See RFC-9457 for the error format.",
+        "Hash with SHA-256.",
+        "Trains follow EN-50128.",
+        "Use HTTP-2 for streams.",
+        "COVID-19 reports live in reports/covid.",
+        "Certificates are X-509.",
+        "CVE-2024-1234 is mitigated by the proxy.",
+        "The MAX-232 level shifter needs five volts.",
+        "The board is an STM-32 with 64 KB of flash.",
+        "The F-16 simulator runs at 60 Hz.",
+        "Use the BERT-12 checkpoint.",
+        "Region EU-27 covers VAT rules.",
+        "Error E-1042 means the disk is full.",
+        "Room B-12 hosts the rack.",
+        "The dataset CIFAR-10 is downloaded on first use.",
+        "Use CIFAR-100 in the smoke test and MNIST-10 in CI.",
+        "JSON-5 is not supported.",
+        "Vitamin K-12 is a fixture name.",
+        "Model GPT-4 is the default.",
+        "LGPL-21 code may not be linked statically.",
+        "Use the ABC-80 keyboard layout in retro mode.",
+        "MIL-STD-1553 frames are parsed by bus/mil.py.",
+        "Sprites follow the PAL-25 timing.",
+        "Support for ISO-8601 was added in version 3.",
+        "Fixed-width columns follow EDI-850.",
+        "The format described in EDI-850 is parsed by edi.py.",
+        "Tests cover IPV-4 and IPV-6.",
+    ],
+)
+def test_name_with_a_number_is_no_ticket(name: str) -> None:
+    assert transient(name) is None
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "Waiting for networkidle makes Playwright flaky; use locators.",
+        "Working on main is forbidden; branch first.",
+        "Working on two tickets at once never works here.",
+        "Looking at the trace first saves time.",
+        "Waiting for the lock takes up to 30 s.",
+        "Waiting on a condition variable requires the mutex.",
+    ],
+)
+def test_gerund_that_is_a_subject_is_no_progress(subject: str) -> None:
+    assert transient(subject) is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Waiting for the review.",
+        "Waiting for approvals on the PR.",
+        "Working on the parser.",
+        "Working on the changes.",
+        "Looking into the flaky test.",
+        "Looking at the server that is down.",
+        "We worked on the parser this session.",
+        "The agent fixed the flaky test.",
+        "Command exited with code 1.",
+    ],
+)
+def test_what_a_session_did_is_refused(said: str) -> None:
+    assert transient(said) is not None
+
+
+@pytest.mark.parametrize(
+    "piece", [" ", "\n", "- ", "[ ", "a ", "`", "now 3 ", "a-", "the x ", "in the ", "AB-12 (", "never "]
+)
+def test_text_of_any_length_gets_its_answer_without_running_away(piece: str) -> None:
+    transient(piece * (100_000 // len(piece)))
+
+
 @given(st.text(st.characters(exclude_categories=())))
 def test_any_string_gets_an_answer(text: str) -> None:
     answer = transient(text)
