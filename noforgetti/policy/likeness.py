@@ -145,9 +145,10 @@ def judge(new: str, old: str, *, new_negative: bool = False, old_negative: bool 
     ):
         # Not the same, and not clearly the opposite: somebody looks at it.
         return Judged(Likeness.MAY_REPLACE if near >= WORDS else None, near=near, share=share)
-    agreeing = ours.facts <= theirs.raw and theirs.facts <= ours.raw and _same_code(ours, theirs)
-    if not fresh and agreeing and _ordered_alike(new, old):
-        if not gone or _clauses_of(new, new_negative) <= _clauses_of(old, old_negative):
+    backed = ours.facts <= theirs.raw and _same_code(ours, theirs)
+    agreeing = backed and theirs.facts <= ours.raw
+    if not fresh and backed and _ordered_alike(new, old):
+        if (agreeing and not gone) or _clauses_of(new, new_negative) <= _clauses_of(old, old_negative):
             return Judged(Likeness.REPEATS, "words", near, share=share)
         return Judged(Likeness.MAY_REPLACE, near=near, share=share)
     if not fresh and not gone:
@@ -214,11 +215,15 @@ def _spelled(ours: _Reading, theirs: _Reading) -> frozenset[str]:
         return ours.stems
     words = set(ours.stems)
     for one, other in pairwise(ours.content):
-        joined = next((word for word in (one + other, f"{one}e{other}") if word in theirs.stems), "")
+        joined = next((word for word in _as_one(one, other) if word in theirs.stems), "")
         if joined:
             words -= {one, other}
             words.add(joined)
     return frozenset(words)
+
+
+def _as_one(one: str, other: str) -> tuple[str, ...]:
+    return one + other, lemma(one + other), f"{one}e{other}"
 
 
 def _opposed(new: tuple[str, bool], old: tuple[str, bool]) -> bool:

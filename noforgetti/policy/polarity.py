@@ -74,6 +74,7 @@ _NOT = _set("not never no neither nor none nobody")
 _MUST = _set("must should shall always")
 _MAY = _set("may can could might")
 _WILL = _set("will would")
+_FORGET = _set("forget fail")
 _BE = _set("is are was were been being am be get gets got becomes become")
 _GOOD = _set("allowed permitted fine ok okay acceptable welcome encouraged safe")
 _BAD = _set("forbidden prohibited disallowed banned discouraged unacceptable verboten taboo")
@@ -82,6 +83,7 @@ _SPARED = _set("optional unnecessary unneeded superfluous not-needed")
 _AVOID = {
     lemma(word) for word in ("avoid", "skip", "omit", "refrain", "forbid", "prohibit", "ban", "disallow", "cease")
 }
+_INFINITIVE = _GOOD | _BAD | _NEEDED | _SPARED | _FORGET  # `to` behind one of them belongs to a verb
 _LIGHT = lemmas(
     "use have carry contain include do make happen perform employ go utilize prefer need apply allow permit ensure keep"
     " want let favor favour require occur be run execute"
@@ -120,6 +122,8 @@ _ROLES = {
     for word in words.split()
 }
 _WHOLE = _set("why unless")  # such a segment reaches to the end of its clause
+_REASONS = _set("because since so-that unless except")
+_JOINING = _set("and or nor then plus")
 _BOUND = _set("when that why unless until")  # begins a clause of its own kind, with verbs of its own
 _MANNER = _set("first again straight twice together freely always manually last then afterwards finally instead only")
 _NO_MANNER = _set("only early daily nightly hourly weekly monthly yearly friendly assembly reply apply family supply"
@@ -186,16 +190,19 @@ def _sentence(text: str, pieces: Sequence[Piece]) -> Iterator[Clause]:
         if not made and _leads(words):
             fronted += words
             continue
+        joined = piece.after
+        if made and words[0].text in _JOINING and len(words) > 1 and not words[0].quoted:
+            joined, words = words[0].text, words[1:]
         elided = bool(made) and _verbless(words)
         clause = _clause(text, words, fronted)
         fronted = []
         if elided and made:
             clause = replace(clause, acts=made[-1].acts, core=clause.core or made[-1].core, elided=True)
-        elif made and piece.after in ("and", "or", "nor", "then", "plus") and made[-1].polarity.negative:
-            clause = _governed(clause, made[-1], piece.after)
-        if made and not (made[-1].core or made[-1].beside or made[-1].elided) and piece.after in ("and", "or", "nor"):
+        elif made and joined in _JOINING and made[-1].polarity.negative:
+            clause = _governed(clause, made[-1], joined)
+        if made and not (made[-1].core or made[-1].beside or made[-1].elided) and joined in ("and", "or", "nor"):
             # `format and lint the code`; what `don't amend and push` forbids, each or both, nobody can tell
-            clear = made[-1].sure and (piece.after != "and" or not made[-1].polarity.negative)
+            clear = made[-1].sure and (joined != "and" or not made[-1].polarity.negative)
             made[-1] = replace(made[-1], core=clause.core, beside=clause.beside, sure=clear)
         made.append(clause)
     if fronted and not made:
@@ -209,7 +216,7 @@ def _split(pieces: Sequence[Piece]) -> Iterator[Piece]:
         start, after = 0, piece.after
         for at in range(1, len(piece.words) - 1):
             word = piece.words[at]
-            if word.text in ("and", "or", "nor", "then", "plus") and not word.quoted and at > start:
+            if word.text in _JOINING and not word.quoted and at > start:
                 rest = piece.words[at + 1 :]
                 if _begins(rest, strict=True):
                     yield Piece(piece.words[start:at], after)
@@ -220,7 +227,7 @@ def _split(pieces: Sequence[Piece]) -> Iterator[Piece]:
 
 def _begins(words: Sequence[Word], *, strict: bool = False) -> bool:
     """Do the words begin a clause of their own, not a list's next item or a condition?"""
-    rest = [word for word in words if word.text not in ("then", "also", "please", "and", "or", "so", "instead")]
+    rest = [word for word in words[:8] if word.text not in ("then", "also", "please", "and", "or", "so", "instead")]
     if not rest:
         return False
     first = rest[0]
@@ -318,8 +325,10 @@ def _clause(text: str, words: list[Word], fronted: list[Word]) -> Clause:
     quote = text[places[0].start : places[-1].end] if places else ""
     clause = _read(main)
     beside = (*clause.beside, *((role, group) for role, group in groups if group or role == "unless"))
-    everything = _lemmas([*fronted, *words])
-    return replace(clause, text=quote, beside=beside, words=everything)
+    adverbs = {
+        _ALIKE.get(word.lemma, word.lemma) for role, one in segments if role != "why" for word in one if _adverb(word)
+    }
+    return replace(clause, text=quote, beside=beside, manner=clause.manner | adverbs, words=_lemmas([*fronted, *words]))
 
 
 def _lemmas(words: Sequence[Word]) -> frozenset[str]:
@@ -331,11 +340,11 @@ def _main(words: list[Word]) -> tuple[list[Word], list[tuple[str, list[Word]]]]:
     before a late modal (`deploys to production must …`)."""
     found: list[tuple[str, list[Word]]] = [("", [])]
     main = found[0][1]
-    verb = next((at for at, word in enumerate(words) if at and _splits(words, at)), 0)
+    verb = _predicate_at(words)
     for at, word in enumerate(words):
         role = _role(words, at)
         before = words[at - 1] if at else None
-        if role == "to" and before is not None and (before.text in _GOOD | _BAD | _SPARED | _NEEDED):
+        if role == "to" and before is not None and before.text in _INFINITIVE:
             continue
         if role == "from" and before is not None and before.lemma in _AVOID and not before.quoted:
             continue  # `refrain from`
@@ -370,16 +379,29 @@ def _explained(word: Word) -> bool:
     )
 
 
-def _splits(words: Sequence[Word], at: int) -> bool:
-    """Does the predicate of the main clause begin here, though a condition came first?"""
-    word = words[at]
-    if word.quoted or any(one.text in ("because", "since", "so-that", "unless", "except") for one in words[:at]):
-        return False
-    if word.text in ("never", "always", "must"):
-        return True
-    bound = any(_ROLES.get(one.text) in _BOUND for one in words[:at] if not one.quoted)
-    negated_do = word.text in ("do", "does") and at + 1 < len(words) and words[at + 1].text in ("not", "not-needed")
-    return not bound and (word.text in _BE or word.text in _MUST or word.text in _MAY or negated_do)
+def _predicate_at(words: Sequence[Word]) -> int:
+    """Where the predicate of the main clause begins, though a condition came first; 0 where none does."""
+    bound = False
+    for at, word in enumerate(words):
+        if word.quoted:
+            continue
+        if word.text in _REASONS:
+            return 0
+        following = words[at + 1].text if at + 1 < len(words) else ""
+        if at and (word.text in ("never", "always", "must") or (not bound and _finite(word.text, following))):
+            return at
+        bound |= _ROLES.get(word.text) in _BOUND
+    return 0
+
+
+def _finite(text: str, following: str) -> bool:
+    denied = text in ("do", "does") and following in ("not", "not-needed")
+    return denied or text in _BE or text in _MUST or text in _MAY
+
+
+def _adverb(word: Word) -> bool:
+    straight = word.text.endswith("ly") and len(word.text) > 4 and word.text not in _NO_MANNER
+    return not word.quoted and (straight or word.text == "straight")
 
 
 class _Reader:
@@ -440,7 +462,7 @@ class _Reader:
             return False
         if word.text == "stop":
             return following is not None and following.text.endswith("ing")
-        return word.lemma in _AVOID or (word.text in ("forget", "fail") and following is not None)
+        return word.lemma in _AVOID or (word.text in _FORGET and following is not None)
 
     def _judge(self, text: str) -> None:
         self.may |= text in _GOOD
@@ -449,8 +471,7 @@ class _Reader:
         self.judged, self.passive = True, False
 
     def _content(self, word: Word, following: Word | None) -> None:
-        adverb = word.text.endswith("ly") and len(word.text) > 4 and word.text not in _NO_MANNER
-        if adverb or (word.text in _MANNER and (self.rest or following is not None)):
+        if _adverb(word) or (word.text in _MANNER and (self.rest or following is not None)):
             self.manner.add(_ALIKE.get(word.lemma, word.lemma))
         else:
             self.rest.append(word)
@@ -588,7 +609,9 @@ def _chunks(words: Sequence[Word]) -> Group:
     for word in words:
         if word.text in ("and", "or", "nor", "plus") and not word.quoted:
             chunks.append([])
-        elif word.quoted or not (word.text in _DROPPED or word.text in _BE or word.text in _MAY | _WILL | _MUST):
+        elif word.quoted or not (
+            _adverb(word) or word.text in _DROPPED or word.text in _BE or word.text in _MAY | _WILL | _MUST
+        ):
             chunks[-1].append(_ALIKE.get(word.lemma, word.lemma))
     return tuple(tuple(chunk) for chunk in chunks if chunk)
 
