@@ -56,6 +56,8 @@ _PHRASES = {
         "most": ("no more than", "no greater than", "not more than"),
         "least": ("no less than", "no fewer than", "not less than", "no earlier than", "no sooner than"),
         "latest": ("no later than", "not later than"),
+        "enable": ("turn on", "switch on"),
+        "disable": ("turn off", "switch off", "opt out of"),
         "ensure": ("make sure that", "make sure", "ensure that", "see to it that", "be sure that"),
         "pull-request": ("pull request", "merge request"),
         "pull-requests": ("pull requests", "merge requests"),

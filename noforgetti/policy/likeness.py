@@ -76,16 +76,26 @@ _STOP = frozenset(
     """
     a an the this that these those our your my their his her its it we you i they he she who which whose what there here
     is are was were be been being am do does did have has had will would shall should must may might can could ought
-    always never not no nor neither cannot please just also really simply very any every each all both some own such
-    of in on at to for from by with without into onto within inside via through per as and or but if when while where
-    whenever than then so because since until unless except before after over under above below between during about
+    always never not no nor neither cannot please just also really simply very any every each all both own such
+    of in on at to for from by with into onto inside via through per as and or but if when while where
+    whenever than then so because since before after between during about
     using use used uses run runs running make makes making need needs needed needing require required requires keep
     keeps stay stays happen happens prefer prefers preferred want wants get gets got go goes not-needed instead-of
-    so-that ensure least most latest directly straight actually up out
+    so-that ensure directly straight actually
     user users it's let lets place exactly instead prior ahead avoid forbidden prohibited allowed permitted fine ok
-    okay code
+    okay code project
     """.split()  # noqa: SIM905 - a list would fill two screens
 )
+# Small words without which a text says something else; those of one meaning are one.
+_RELATIONS = {
+    word: relation
+    for relation, words in {
+        "<": "under below beneath less fewer most latest within",
+        ">": "over above beyond more exceeding exceed exceeds least",
+        "~": "without", "until": "until till", "unless": "unless except",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
 _STOPPED = _STOP | {lemma(word) for word in _STOP if word.isalpha()}
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af]+")
 _ROUGH = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -147,12 +157,12 @@ def judge(new: str, old: str, *, new_negative: bool = False, old_negative: bool 
         return Judged(Likeness.MAY_REPLACE if near >= WORDS else None, near=near, share=share)
     backed = ours.facts <= theirs.raw and _same_code(ours, theirs)
     agreeing = backed and theirs.facts <= ours.raw
-    if not fresh and backed and _ordered_alike(new, old):
+    if not fresh and backed and _granted(new, new_negative) == _granted(old, old_negative) and _ordered_alike(new, old):
         if (agreeing and not gone) or _clauses_of(new, new_negative) <= _clauses_of(old, old_negative):
             return Judged(Likeness.REPEATS, "words", near, share=share)
         return Judged(Likeness.MAY_REPLACE, near=near, share=share)
     if not fresh and not gone:
-        return Judged(Likeness.MAY_REPLACE, near=near, share=share)  # the same words in another order, or other case
+        return Judged(Likeness.MAY_REPLACE, near=near, share=share)  # the same words in another order or mood
     if not gone or not fresh:
         return Judged(Likeness.MAY_REPLACE, near=near, share=share)  # one says more
     if len(fresh) == 1 and len(gone) == 1:
@@ -181,6 +191,9 @@ def _read(text: str) -> _Reading:
         if _UNSPACED.search(word.text):
             continue
         tokens.add(word.lemma)
+        if word.text in _RELATIONS and not word.quoted:
+            content[_RELATIONS[word.text]] = None
+            continue
         if _PATH.search(word.text) or _NUMBER.search(word.lemma):
             facts.add(word.lemma)
             content[word.lemma] = None
@@ -238,6 +251,11 @@ def _denials(text: str, *, negative: bool) -> tuple[int, int]:
     return sum(clause.polarity.negative for clause in clauses(text, negative)), negations(text)
 
 
+def _granted(text: str, negative: bool) -> bool:
+    """Does a text permit something? `may` is not `must`."""
+    return any(clause.polarity is Polarity.PERMITS for clause in clauses(text, negative))
+
+
 def _swapped(ours: Iterable[Clause], theirs: Iterable[Clause]) -> bool:
     """Is a word denied in one text and affirmed in the other?"""
     sides = [(_words_of(one, denied=True), _words_of(one, denied=False)) for one in (tuple(ours), tuple(theirs))]
@@ -274,7 +292,28 @@ def _clauses_of(text: str, negative: bool) -> frozenset[tuple[object, ...]]:
 def _ordered_alike(new: str, old: str) -> bool:
     """Does no word come before another in one text and behind it in the other, where that means something?"""
     ours, theirs = _order(new), _order(old)
-    return not any((later, earlier) in theirs for earlier, later in ours)
+    if any((later, earlier) in theirs for earlier, later in ours):
+        return False
+    pairs, others = _parts(new), _parts(old)
+    return not (pairs and others) or pairs == others
+
+
+@lru_cache(maxsize=1024)
+def _parts(text: str) -> frozenset[frozenset[str]]:
+    """Which words stand together (`review by Alice, approval by Bob`); empty where a text has one part, or lists single
+    words."""
+    parts: list[set[str]] = []
+    known = _read(text).stems
+    for sentence in sentences(text):
+        for piece in sentence:
+            parts.append(set())
+            for word in piece.words:
+                if word.text in ("and", "or") and not word.quoted:
+                    parts.append(set())
+                elif word.lemma in known:
+                    parts[-1].add(word.lemma)
+    found = frozenset(frozenset(part) for part in parts if part)
+    return found if len(found) > 1 and all(len(part) > 1 for part in found) else frozenset()
 
 
 @lru_cache(maxsize=1024)
@@ -295,6 +334,8 @@ def _order(text: str) -> frozenset[tuple[str, str]]:
                 main = timed if role in _TIMES else named
                 first, second = (words, main) if _EARLIER[role] else (main, words)
                 pairs.update((one, other) for one in first for other in second)
+            elif role == "place" and clause.acts:
+                pairs.update((one, other) for one in acting for other in words)  # `depends on …`
             elif role == "with" and clause.passive:
                 pairs.update((one, other) for one in words for other in objects)  # `called by …`
         for before, one in clause.beside:

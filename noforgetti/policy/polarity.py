@@ -174,7 +174,7 @@ def denies(text: str) -> bool:
 _DENIAL = re.compile(
     r"(?i)n['’]t\b|\b(?:not?|never|none|nobody|neither|nor|cannot|stop|forget|fail|avoid|skip|omit|refrain|forbid|forb[ao]d"
     r"|prohibit|ban|disallow|cease?|ceasing|optional|un(?:necessary|needed|acceptable)|superfluous|discouraged|verboten"
-    r"|taboo|disabl|exclud|deactivat|hid|den[iy]|(?:do|ca|wo|is|are|must|does|should)nt\b)"
+    r"|taboo|disabl|(?:turn|switch|opt)\w*\s+(?:off|out)|exclud|deactivat|hid|den[iy]|(?:do|ca|wo|is|are|must|does|should)nt\b)"
 )
 
 

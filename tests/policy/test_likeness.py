@@ -87,6 +87,20 @@ def test_another_fact_of_the_topic_is_neither(old: str, new: str) -> None:
         ("Format `src/a.py` after changes.", "Format `src/b.py` after changes."),
         ("We chose Redis over Kafka for the job queue.", "We chose Kafka over Redis for the job queue."),
         ("Ask Alice before releasing the server.", "Ask Bob before releasing the server."),
+        ("Keep functions under forty lines.", "Keep functions over forty lines."),
+        ("Retry at most three times.", "Retry at least three times."),
+        ("Deploy with a changelog entry.", "Deploy without a changelog entry."),
+        ("Agents may push to main.", "Agents must push to main."),
+        ("Some tests need Docker.", "All tests need Docker."),
+        ("Python is faster than Go.", "Go is faster than Python."),
+        ("Frontend depends on backend.", "Backend depends on frontend."),
+        ("Accept JSON, return XML.", "Accept XML, return JSON."),
+        ("Review by Alice, approval by Bob.", "Review by Bob, approval by Alice."),
+        ("Dev uses port 80 and prod uses port 81.", "Dev uses port 81 and prod uses port 80."),
+        (
+            "The worker reads from the queue and writes to the cache.",
+            "The worker reads from the cache and writes to the queue.",
+        ),
     ],
 )
 def test_no_nearness_in_meaning_merges_what_differs_in_substance(one: str, other: str) -> None:

@@ -1,5 +1,7 @@
 """Speed and size of what is felt, as ratios within one run: `python tools/bench [--rounds N] [--scale]`.
 
+`python tools/bench TOPIC …` runs one of the others: `guards`, `pairs`, `recall`, `retrieval_quality`.
+
 Every figure is measured beside its yardstick, in turns, on the same disk: a busy machine slows both. Medians are
 printed; the first tenth of each series warms up and is dropped. docs/benchmarks.md holds the last figures.
 """
@@ -7,6 +9,7 @@ printed; the first tenth of each series warms up and is dropped. docs/benchmarks
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import platform
@@ -29,6 +32,7 @@ TEXT = "Entry {} of the benchmark: run pnpm check before pnpm test, and keep the
 ENTRIES = 20  # of the memory that is written to; the design's figures are for twenty too
 
 
+TOPICS = ("guards", "pairs", "recall", "retrieval_quality")  # modules beside this one
 SESSION = {"id": "bench", "file": None}
 
 
@@ -328,6 +332,8 @@ def _grow(repository: str) -> None:
 
 def main() -> None:
     """Run the benchmarks and print them."""
+    if sys.argv[1:2] and sys.argv[1] in TOPICS:
+        sys.exit(importlib.import_module(sys.argv.pop(1)).main())
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=200)
     parser.add_argument("--scale", action="store_true", help="also the large repository (takes minutes)")
