@@ -22,7 +22,7 @@ _WHERE = ("place", "of", "to")
 _NEGATIONS = frozenset({"not", "no", "never"})
 _PEOPLE = lemmas(
     "maintainer contributor admin administrator owner reviewer manager lead developer engineer human person operator"
-    " customer client team author member approver lawyer designer colleague"
+    " customer client team author member approver lawyer designer colleague bot"
 )
 _FEW = 2  # words that a prohibition with a verb must name: `never push` may have lost its object
 

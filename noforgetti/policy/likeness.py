@@ -74,7 +74,7 @@ class _Reading:
 
 _STOP = frozenset(
     """
-    a an the this that these those our your my their his her its it we you i they he she who which whose what there here
+    a an the this that these those our your my their his her its it me we you i they he she who which whose what there here
     is are was were be been being am do does did have has had will would shall should must may might can could ought
     always never not no nor neither cannot please just also really simply very any every each all both own such
     of in on at to for from by with into onto inside via through per as and or but if when while where
@@ -148,7 +148,7 @@ def judge(new: str, old: str, *, new_negative: bool = False, old_negative: bool 
     fresh, gone, both = said - known, known - said, said & known
     share = len(both) / max(len(said | known), 1)
     near = max(share, _jaccard(ours.tokens, theirs.tokens))
-    if near < _APART and not (both and (not fresh or not gone)):
+    if not both or (near < _APART and fresh and gone):
         return Judged(share=share)
     if (new_negative or old_negative or denies(new) or denies(old)) and _opposed(
         (new, new_negative), (old, old_negative)
@@ -157,14 +157,15 @@ def judge(new: str, old: str, *, new_negative: bool = False, old_negative: bool 
         return Judged(Likeness.MAY_REPLACE if near >= WORDS else None, near=near, share=share)
     backed = ours.facts <= theirs.raw and _same_code(ours, theirs)
     agreeing = backed and theirs.facts <= ours.raw
-    if not fresh and backed and _granted(new, new_negative) == _granted(old, old_negative) and _ordered_alike(new, old):
-        if (agreeing and not gone) or _clauses_of(new, new_negative) <= _clauses_of(old, old_negative):
+    if not fresh and backed and _meant_alike(new, new_negative, old, old_negative):
+        within = _clauses_of(new, new_negative) <= _clauses_of(old, old_negative)
+        if within or (agreeing and not gone):
             return Judged(Likeness.REPEATS, "words", near, share=share)
-        return Judged(Likeness.MAY_REPLACE, near=near, share=share)
     if not fresh and not gone:
         return Judged(Likeness.MAY_REPLACE, near=near, share=share)  # the same words in another order or mood
-    if not gone or not fresh:
-        return Judged(Likeness.MAY_REPLACE, near=near, share=share)  # one says more
+    if not gone or not fresh:  # one says more; of a single word, only what begins with it
+        more = len(both) > 1 or ours.content[0] == theirs.content[0]
+        return Judged(Likeness.MAY_REPLACE if more else None, near=near, share=share)
     if len(fresh) == 1 and len(gone) == 1:
         same = _same_subject(new, old)
         return Judged(Likeness.MAY_REPLACE if same else None, near=near, share=share)
@@ -249,6 +250,11 @@ def _opposed(new: tuple[str, bool], old: tuple[str, bool]) -> bool:
 def _denials(text: str, *, negative: bool) -> tuple[int, int]:
     """How many clauses deny, and how many foreign words do."""
     return sum(clause.polarity.negative for clause in clauses(text, negative)), negations(text)
+
+
+def _meant_alike(new: str, new_negative: bool, old: str, old_negative: bool) -> bool:
+    """Are the same words in an order and mood that mean the same?"""
+    return _granted(new, new_negative) == _granted(old, old_negative) and _ordered_alike(new, old)
 
 
 def _granted(text: str, negative: bool) -> bool:
@@ -354,9 +360,15 @@ def _same_subject(new: str, old: str) -> bool:
     """Do the two begin with the same content word, or are both orders (`use pnpm`, `use yarn`)? Then what differs is
     what is said, not what it is said of."""
     ours, theirs = _read(new).content, _read(old).content
-    return ours[:1] == theirs[:1] or (_orders(new) and _orders(old))
+    if ours[:1] == theirs[:1]:
+        return True
+    acts = _ordered(new)
+    return acts is not None and acts == _ordered(old)
 
 
-def _orders(text: str) -> bool:
+def _ordered(text: str) -> frozenset[str] | None:
+    """The verbs that a text begins to order with, or None for a statement."""
     first = next(iter(clauses(text)), None)
-    return first is not None and not first.agents and not first.passive and first.polarity is not Polarity.STATES
+    if first is None or first.agents or first.passive or first.polarity is Polarity.STATES:
+        return None
+    return first.acts

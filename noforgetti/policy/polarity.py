@@ -65,7 +65,7 @@ def _set(words: str) -> frozenset[str]:
 
 
 _DROPPED = _set(
-    "a an the this these those our your my their his her its it we you i they he she them us please just also really"
+    "a an the this these those our your my their his her its it me we you i they he she them us please just also really"
     " simply any every each both own there here such very ever actually anymore s agent agents everyone anyone one"
     " somebody anybody assistant be exact"
 )
