@@ -72,10 +72,10 @@ def _opposed(forbidding: Clause, wanting: Clause) -> bool:
 
 def _says_enough(forbidding: Clause, wanting: Clause) -> bool:
     named = _named(forbidding)
-    if not (forbidding.acts or forbidding.core):
+    if not (forbidding.acts or forbidding.core or (forbidding.agents and len(named) >= _FEW)):
         return False
-    if "only" in wanting.manner and wanting.agents and not forbidding.agents:
-        return False  # only some may: that forbids it to the others
+    if "only" in wanting.words and (named != _named(wanting) - {"only"}):
+        return False  # only some may, or only there: that forbids the rest as well
     if not forbidding.agents and not forbidding.passive and _people(wanting):
         return False  # what the reader must not do, others may
     return len(named) >= _FEW or not forbidding.acts or named == _named(wanting)
@@ -143,7 +143,8 @@ class _Offer:
         return self._in(chunk, self._agents)
 
     def _anywhere(self, chunk: Chunk) -> bool:
-        return self._in(chunk, [*self._core, *self._agents, *(one for role in _WHERE for one in self._of(role))])
+        doing = () if self._agents and self._clause.acts & self._known else self._core
+        return self._in(chunk, [*doing, *self._agents, *(one for role in _WHERE for one in self._of(role))])
 
     def _beside(self, role: str, group: Iterable[Chunk]) -> bool:
         if role in _FREE or role == "unless":

@@ -74,9 +74,9 @@ class _Reading:
 
 _STOP = frozenset(
     """
-    a an the this that these those our your my their his her its it me we you i they he she who which whose what there here
-    is are was were be been being am do does did have has had will would shall should must may might can could ought
-    always never not no nor neither cannot please just also really simply very any every each all both own such
+    a an the this that these those our your my their his her its it me we you i they he she who which whose what
+    there here is are was were be been being am do does did have has had will would shall should must may might can
+    could ought always never not no nor neither cannot please just also really simply very any every each all both such
     of in on at to for from by with into onto inside via through per as and or but if when while where
     whenever than then so because since before after between during about
     using use used uses run runs running make makes making need needs needed needing require required requires keep

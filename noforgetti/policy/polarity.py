@@ -66,7 +66,7 @@ def _set(words: str) -> frozenset[str]:
 
 _DROPPED = _set(
     "a an the this these those our your my their his her its it me we you i they he she them us please just also really"
-    " simply any every each both own there here such very ever actually anymore s agent agents everyone anyone one"
+    " simply any every each both there here such very ever actually anymore s agent agents everyone anyone one"
     " somebody anybody assistant be exact"
 )
 _ARTICLES = _DROPPED - _set("please just also really simply very actually")
@@ -174,7 +174,7 @@ def denies(text: str) -> bool:
 _DENIAL = re.compile(
     r"(?i)n['’]t\b|\b(?:not?|never|none|nobody|neither|nor|cannot|stop|forget|fail|avoid|skip|omit|refrain|forbid|forb[ao]d"
     r"|prohibit|ban|disallow|cease?|ceasing|optional|un(?:necessary|needed|acceptable)|superfluous|discouraged|verboten"
-    r"|taboo|disabl|(?:turn|switch|opt)\w*\s+(?:off|out)|exclud|deactivat|hid|den[iy]|(?:do|ca|wo|is|are|must|does|should)nt\b)"
+    r"|taboo|off\s+limits|disabl|(?:turn|switch|opt)\w*\s+(?:off|out)|exclud|deactivat|hid|den[iy]|(?:do|ca|wo|is|are|must|does|should)nt\b)"
 )
 
 
@@ -501,7 +501,7 @@ def _read(words: Sequence[Word]) -> Clause:
     agents: list[Word] = []
     acts: list[Word] = []
     if reader.judged and not rest:
-        acts, core = _gerund(subject)
+        acts, core = ([], subject) if _starts_with_article(reader.subject) else _gerund(subject)
     elif subject and reader.passive and not reader.judged:
         acts = [rest[0]] if rest and _participle(rest[0]) else []
         core = [*subject, _AND_WORD, *rest[len(acts) :]] if rest[len(acts) :] else subject

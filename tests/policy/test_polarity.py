@@ -13,7 +13,7 @@ FORBIDS, EXCUSES = Polarity.FORBIDS, Polarity.EXCUSES
 MARKERS = (
     "never", "not", "don't", "no", "must", "may", "is", "forbidden", "allowed", "avoid", "skip", "stop", "pushing",
     "push", "tests", "without", "unless", "and", "or", "but", ",", ";", ".", "`x y`", "'never'", "optional", "nobody",
-    "disable", "excluded", "nie", "用", "不",
+    "disable", "excluded", "off limits", "turned off", "nie", "用", "不",
 )  # fmt: skip
 
 
@@ -37,6 +37,8 @@ MARKERS = (
         ("We no longer use Jenkins.", [FORBIDS]),
         ("The API does not return XML.", [FORBIDS]),
         ("Disable telemetry.", [FORBIDS]),
+        ("Turn off telemetry.", [FORBIDS]),
+        ("The staging database is off limits.", [FORBIDS]),
         ("Always push.", [REQUIRES]),
         ("Push the tags.", [REQUIRES]),
         ("Tags must be pushed.", [REQUIRES]),
