@@ -30,7 +30,7 @@ def due(memory: Memory, branch: str, *, forced: bool = False) -> Reason:
 def claim(memory: Memory, branch: str, *, forced: bool = False) -> Claim | Reason:
     """The right to run the one review of the branch, or why not. A claim whose process is gone is taken over."""
     with memory.state.transaction():
-        answer = schedule.claim(_freed(_read(memory, branch)), memory.clock(), token=_token(), forced=forced)
+        answer = schedule.claim(_freed(_read(memory, branch)), memory.clock(), token=own_token(), forced=forced)
         if isinstance(answer, Reason):
             return answer
         cadence, mine = answer
@@ -85,16 +85,18 @@ def _freed(cadence: Cadence) -> Cadence:
     """The cadence without a claim whose process has died: a killed host must not hold reviews back for a lease."""
     from dataclasses import replace
 
-    if cadence.claim is not None and not _alive(cadence.claim.token):
+    if cadence.claim is not None and not alive(cadence.claim.token):
         return replace(cadence, claim=None)
     return cadence
 
 
-def _token() -> str:
+def own_token() -> str:
+    """A name for this process that no later one has."""
     return f"{os.getpid()}.{_born(os.getpid())}.{os.uname().nodename}.{secrets.token_hex(8)}"
 
 
-def _alive(token: str) -> bool:
+def alive(token: str) -> bool:
+    """Whether the process of that name may still run; on another machine nobody can tell."""
     pid, born, *rest = token.split(".") if token.count(".") > 2 else ("", "")
     if not re.fullmatch("[0-9]{1,9}", pid) or ".".join(rest).rpartition(".")[0].rstrip(".") != os.uname().nodename:
         return True  # another machine's process: only its lease can tell

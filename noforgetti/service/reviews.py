@@ -10,9 +10,11 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
-from noforgetti.model.change import Change, Operation, apply, diff
+from noforgetti.model.candidate import Candidate, CandidateKind
+from noforgetti.model.change import Add, Change, Operation, apply, diff
 from noforgetti.model.commit import (
     Author,
     CommitKind,
@@ -24,6 +26,7 @@ from noforgetti.model.commit import (
     one_line,
 )
 from noforgetti.model.entry import (
+    MAIN,
     BranchName,
     Category,
     CommitId,
@@ -35,12 +38,14 @@ from noforgetti.model.entry import (
 )
 from noforgetti.policy import guards, secrecy
 from noforgetti.policy.names import entry_id
+from noforgetti.policy.verdict import Rule
 from noforgetti.review import reviewer as reviewing
 from noforgetti.review import window as windows
 from noforgetti.review.reviewer import Outcome, Proposer, Result, Reviewer
 from noforgetti.review.schedule import Reason, Settlement
-from noforgetti.service import cadence
+from noforgetti.service import cadence, candidates, signals, writes
 from noforgetti.service.documents import documents
+from noforgetti.service.held import hold
 from noforgetti.service.history import edits_of, states
 from noforgetti.service.memory import Draft, Memory
 from noforgetti.service.positions import note, position, span
@@ -55,12 +60,11 @@ if TYPE_CHECKING:
 _SETTLEMENTS = {
     Outcome.CHANGE: Settlement.SUCCESS,
     Outcome.NO_CHANGE: Settlement.SUCCESS,
-    # Held operations wait for the user; asking the model again after every turn would hold them again.
-    Outcome.HELD: Settlement.SUCCESS,
     Outcome.INVALID: Settlement.FAILURE,
     Outcome.FAILED: Settlement.FAILURE,
     Outcome.ABORTED: Settlement.CANCELLED,
 }
+_READ = ("applied", "no-change", "nothing", "held")  # outcomes after which the window's evidence waits no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +102,76 @@ def review(
         done, settlement = _claimed(memory, branch, transcript, by, cancelled)
     finally:
         cadence.settle(memory, branch, mine, settlement)
+    if done.outcome in _READ and not done.more:
+        memory.state.read_all(branch, transcript.session)
+    if done.result is not None and done.outcome in ("applied", "no-change"):
+        _follow(memory, branch, done.result)
     _account(memory, done)
     return done
+
+
+def _follow(memory: Memory, branch: BranchName, result: Result) -> None:
+    """What a review says beside its commit: more evidence for what it said again, facts about the user, and pairs that
+    somebody has to decide on. The commit stands whatever becomes of this."""
+    session = result.window.session
+    again = [EntryId(one.target) for one in result.refused if one.refusal.rule is Rule.DUPLICATE and one.target]
+    if again:
+        memory.aside(partial(_again, memory, branch, again, session))
+    for add in result.wide:
+        memory.aside(partial(_remembered, memory, add.entry))
+    waiting = _waiting(memory, result)
+    if waiting:
+        memory.aside(lambda: candidates.queue(memory, branch, waiting, by=Writer.REVIEW))
+
+
+def _again(memory: Memory, branch: BranchName, entries: list[EntryId], session: str) -> None:
+    """What a review found again is one more piece of evidence, and perhaps more than a memory by now."""
+    from noforgetti.service import promotions
+
+    signals.reinforce(memory, branch, entries, by=Writer.REVIEW, session=session)
+    promotions.after_reinforcement(memory, branch, entries, by=Writer.REVIEW, session=session)
+
+
+def _remembered(memory: Memory, entry: Entry) -> None:
+    """A fact about the user goes to the user-wide memory, through the same chain as any other text."""
+    traits = writes.Traits(entry.category, entry.importance, key=entry.key, confidence=entry.confidence)
+    done = writes.add(memory, MAIN, entry.text, traits, writer=Writer.REVIEW, session=entry.session)
+    if done.refusal is not None:
+        memory.state.trace("warning", f"a review's fact `{entry.key}` was not kept: {done.refusal.message}")
+
+
+def _waiting(memory: Memory, result: Result) -> list[Candidate]:
+    """What the review found and may not decide."""
+    session, at = result.window.session, memory.stamp()
+    texts = {one.entry.id: one.entry.text for one in result.operations if isinstance(one, Add)}
+    found = [
+        Candidate(
+            "",
+            CandidateKind.REPLACEMENT,
+            texts[new],
+            f"entry `{new}` may replace `{old}`",
+            old,
+            session,
+            at=at,
+            writer=Writer.REVIEW,
+        )
+        for new, old in result.similar
+        if new in texts
+    ]
+    return found + [
+        Candidate(
+            "",
+            CandidateKind.CONTRADICTION,
+            one.text,
+            one.refusal.message,
+            EntryId(one.target),
+            session,
+            at=at,
+            writer=Writer.REVIEW,
+        )
+        for one in result.refused
+        if one.refusal.rule is Rule.CONTRADICTION and one.text
+    ]
 
 
 def _claimed(
@@ -123,6 +195,7 @@ def _claimed(
         now=memory.stamp(),
         nonce=secrets.token_hex(8),
         documents=documents(memory.project.checkout),
+        meaning=memory.meaning,
         cancelled=cancelled,
     )
     if result.outcome is Outcome.CHANGE:
@@ -130,6 +203,8 @@ def _claimed(
     if result.outcome is Outcome.NO_CHANGE:
         note(memory, branch, result.window, base.commit)
         return Reviewed("no-change", branch, result=result, more=_more(transcript, result.window)), Settlement.SUCCESS
+    if result.outcome is Outcome.HELD:
+        return _held(memory, branch, base, result, transcript), Settlement.SUCCESS
     reason, hint = _why(result)
     return Reviewed(str(result.outcome), branch, result=result, reason=reason, hint=hint), _SETTLEMENTS[result.outcome]
 
@@ -154,19 +229,35 @@ def _admitted(
     return Reviewed("applied", branch, commit, changes, result, more=more), Settlement.SUCCESS
 
 
+def _held(memory: Memory, branch: BranchName, base: Snapshot, result: Result, transcript: Transcript) -> Reviewed:
+    """The operations wait for the user. Their evidence counts as read once they are on the disk: asking the model again
+    would hold them again."""
+    reason, hint = _why(result)
+    waiting = hold(memory, branch, base, result, _trailers(base, result))
+    if waiting is not None:
+        note(memory, branch, result.window, base.commit)
+        hint = f"commit it with `noforgetti candidates accept {waiting.id}`, or drop it with `discard`"
+    return Reviewed("held", branch, result=result, reason=reason, hint=hint, more=_more(transcript, result.window))
+
+
 def _message(base: Snapshot, changes: tuple[Change, ...], result: Result) -> Message:
     first = next((change for change in changes if change.after is not None), changes[0])
     subject = f"review: {counted(changes)}: {one_line(first.entry.text)}"
+    entries = ("Entries", clip(entries_trailer(changes), 1_000))
+    kind, *others = _trailers(base, result)
+    return Message(subject, describe(changes), (kind, entries, *others))
+
+
+def _trailers(base: Snapshot, result: Result) -> tuple[tuple[str, str], ...]:
     trailers = [
         ("Kind", str(CommitKind.REVIEW)),
-        ("Entries", entries_trailer(changes)),
         ("Session", result.window.session),
         ("Window", span(result.window)),
         ("Base", base.commit or "none"),
         ("Reviewer", f"{result.reviewer} ({result.model})" if result.model else result.reviewer),
         *(("Evidence", line) for line in _evidence(result)),
     ]
-    return Message(subject, describe(changes), tuple((key, clip(value, 1_000)) for key, value in trailers))
+    return tuple((key, clip(value, 1_000)) for key, value in trailers)
 
 
 def _evidence(result: Result) -> list[str]:
@@ -181,7 +272,7 @@ def _evidence(result: Result) -> list[str]:
 
 
 def _target(operation: Operation) -> EntryId:
-    from noforgetti.model.change import Add, Merge
+    from noforgetti.model.change import Merge
 
     if isinstance(operation, Add):
         return operation.entry.id

@@ -22,17 +22,23 @@ if TYPE_CHECKING:
 
 _SCHEMA = """
 create table if not exists cadence(branch text primary key, value text not null);
+create table if not exists dream(branch text primary key, value text not null);
 create table if not exists position(branch text, session text, item text not null, offset integer not null,
     head text not null, time text not null, primary key (branch, session));
 create table if not exists chain(branch text primary key, head text not null, value text not null);
 create table if not exists account(id integer primary key, time text, branch text, reviewer text, outcome text,
     value text not null);
+create table if not exists unread(branch text, session text, file text not null, messages integer not null,
+    unread integer not null, owner text not null, since text not null, primary key (branch, session));
+create table if not exists heard(sentence text primary key, at real not null);
 create table if not exists trace(id integer primary key, time text not null, level text not null, text text not null);
 """
 _FORGET = (
     "delete from cadence where branch = ?",
+    "delete from dream where branch = ?",
     "delete from position where branch = ?",
     "delete from chain where branch = ?",
+    "delete from unread where branch = ?",
 )
 _UNREADABLE = {"turns": None}
 _BUSY = 2_000  # ms; longer than any transaction here, shorter than a user's patience
@@ -112,6 +118,15 @@ class State:
         """Store the review schedule of a branch."""
         self._db.execute("insert or replace into cadence values (?, ?)", (branch, json.dumps(value)))
 
+    def dream(self, branch: str) -> dict[str, Any]:
+        """When the branch was last consolidated, and who is at it; empty when nobody knows."""
+        row = self._db.execute("select value from dream where branch = ?", (branch,)).fetchone()
+        return (_object(row[0]) or {}) if row else {}
+
+    def put_dream(self, branch: str, value: dict[str, Any]) -> None:
+        """Remember that."""
+        self._db.execute("insert or replace into dream values (?, ?)", (branch, json.dumps(value)))
+
     def chain(self, branch: str) -> tuple[str, dict[str, str]]:
         """The head up to which the branch's trailers were read, and the positions found: session to `item[+offset]`."""
         row = self._db.execute("select head, value from chain where branch = ?", (branch,)).fetchone()
@@ -147,6 +162,44 @@ class State:
         """Drop everything about a deleted branch."""
         for statement in _FORGET:
             self._db.execute(statement, (branch,))
+
+    def put_unread(self, branch: str, session: str, file: str, prompts: int, owner: str) -> None:
+        """Count prompts of a session that no review has read yet. `owner` is the process the session runs in."""
+        self._db.execute(
+            "insert into unread values (?, ?, ?, ?, ?, ?, ?) on conflict do update set file = excluded.file, "
+            "messages = messages + excluded.messages, unread = unread + excluded.unread, owner = excluded.owner, "
+            "since = iif(unread = 0, excluded.since, since)",
+            (branch, session, file, prompts, prompts, owner, _now()),
+        )
+
+    def correct_unread(self, branch: str, session: str, messages: int, unread: int) -> None:
+        """What the session really holds, where it was counted."""
+        self._db.execute(
+            "update unread set messages = ?, unread = ? where branch = ? and session = ?",
+            (messages, unread, branch, session),
+        )
+
+    def read_all(self, branch: str, session: str) -> None:
+        """A review has read the session to its end."""
+        self._db.execute("update unread set unread = 0 where branch = ? and session = ?", (branch, session))
+
+    def leave_unread(self, branch: str, session: str) -> None:
+        """The session ended: its process does not read it any more."""
+        self._db.execute("update unread set owner = '' where branch = ? and session = ?", (branch, session))
+
+    def forget_unread(self, branch: str, session: str) -> None:
+        """Nothing of the session waits to be read."""
+        self._db.execute("delete from unread where branch = ? and session = ?", (branch, session))
+
+    def unread(self) -> list[tuple[str, str, str, int, int, str, str]]:
+        """Branch, session, file, messages, unread ones, owner and since when; the longest waiting first."""
+        return self._db.execute("select * from unread order by since, branch, session").fetchall()
+
+    def first_heard(self, sentence: str, at: float, within: float) -> bool:
+        """Note a sentence by its name at `at` (UNIX time); False when it was noted within so many seconds before."""
+        with self.transaction() as db:
+            db.execute("delete from heard where at <= ? or at > ?", (at - within, at))
+            return db.execute("insert or ignore into heard values (?, ?)", (sentence, at)).rowcount == 1
 
     def account(self, branch: str, reviewer: str, outcome: str, value: dict[str, Any]) -> None:
         """Keep what a review cost and did."""

@@ -12,13 +12,15 @@ from review.builders import Scripted
 from store.builders import NOW, bytes_of, clean_environ, entry, fsck, git, opened, python, texts
 from store.builders import review as reviewed_by_hand
 
+from noforgetti.model.candidate import CandidateKind
 from noforgetti.model.entry import MAIN, BranchName, Importance
+from noforgetti.model.evidence import Position
 from noforgetti.review.reviewer import Completion, ReviewAbortedError, ReviewerError
 from noforgetti.review.reviewers.command import CommandReviewer
 from noforgetti.review.reviewers.host import HostReviewer
 from noforgetti.review.reviewers.rules import RulesReviewer
 from noforgetti.review.schedule import Reason
-from noforgetti.service import cadence, writes
+from noforgetti.service import cadence, candidates, writes
 from noforgetti.service.branches import delete, fork
 from noforgetti.service.history import log
 from noforgetti.service.memory import open_memory
@@ -289,9 +291,13 @@ def test_a_review_that_would_remove_most_is_held(memory: Memory, session: Sessio
 
     done = review(memory, MAIN, transcript, Scripted([proposal(merged, *removed)]), forced=True)
 
-    assert (done.outcome, memory.head(MAIN), position(memory, MAIN, transcript)) == ("held", head, None)
+    (waiting,) = [one for one in candidates.pending(memory, MAIN) if one.kind is CandidateKind.HELD]
+    assert (done.outcome, memory.head(MAIN), done.more) == ("held", head, False)
+    assert position(memory, MAIN, transcript) == Position("n2"), "its evidence is in the queue now"
     assert done.reason.startswith("The review would remove 10 of 12 entries")
-    assert "by hand" in done.hint
+    assert done.hint == f"commit it with `noforgetti candidates accept {waiting.id}`, or drop it with `discard`"
+    assert (waiting.kind, waiting.session, waiting.reason) == (CandidateKind.HELD, "s1", done.reason)
+    assert waiting.text.startswith("A review of 1 turns would replace 1, remove 9.\n~ ")
 
 
 def test_what_never_fits_is_a_safe_no_change_in_the_end(memory: Memory, session: Session) -> None:
