@@ -8,7 +8,6 @@ any doubt is applied by itself (`policy.implied_rule`); everything else is propo
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from noforgetti.model.entry import Category, Scope
 from noforgetti.model.promotion import Destination
-from noforgetti.policy import guards
+from noforgetti.policy import enforcement, guards
 from noforgetti.policy.implied_rule import BLOCK, WARN, Implied, implied
 from noforgetti.policy.masking import mask
 from noforgetti.policy.names import slug
@@ -32,7 +31,6 @@ THRESHOLD: Mapping[Destination, int] = MappingProxyType(  # pieces of evidence; 
     {Destination.ENFORCEMENT: 3, Destination.SKILL: 3, Destination.PROJECT_RULE: 5, Destination.DISCARD: 0}
 )
 _LEAST = min(count for count in THRESHOLD.values() if count)
-TRIGGERS = ("bash_contains", "bash_regex", "tool_name", "file_modified")  # the reference's
 _STEP = 3  # above the first threshold, every third piece is a new occasion (the reference's)
 
 _ENFORCEABLE = frozenset({Category.LESSON, Category.MISTAKE, Category.PREFERENCE})
@@ -83,26 +81,16 @@ def promotion_id(destination: Destination, category: Category, text: str) -> str
     return hashlib.sha256(f"{destination}|{category}|{text}".encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def rule_refused(trigger: str, action: str) -> Refusal | None:
-    """Why a promotion may not bind such a rule, or None. Only what blocks or warns: a command that is to be run is
-    never taken from a file that somebody else may have written."""
-    kind, _, wanted = trigger.partition(" ")
-    if kind not in TRIGGERS or not wanted.strip() or "\n" in trigger:
-        return Refusal(
-            Rule.FORMAT,
-            f"`{trigger[:80]}` is no trigger. Nothing was written.",
-            f"write one of {', '.join(TRIGGERS)}, a space, and what it watches",
-        )
+def rule_text(trigger: str, action: str, verifier: str = "") -> str | Refusal:
+    """The rule as an entry holds it, or why a promotion may not bind it. Only what blocks or warns: a command that is
+    to be run is never taken from a file that somebody else may have written."""
     if action not in (BLOCK, WARN):
         what = f"A promotion cannot bind the action `{action[:80]}`"
         return Refusal(Rule.FORMAT, f"{what}. Nothing was written.", "use `--action block` or `--action warn`")
-    return None
-
-
-def rule_text(trigger: str, action: str, verifier: str = "") -> str:
-    """The rule as an entry holds it: one JSON object on one line."""
-    rule = {"trigger": trigger, "action": action, **({"verifier": verifier} if verifier else {})}
-    return json.dumps(rule, ensure_ascii=False)
+    rule = enforcement.made(trigger, action, verifier=verifier)
+    if isinstance(rule, enforcement.BadRule):
+        return Refusal(Rule.FORMAT, f"This is no rule: {rule.reason}. Nothing was written.", "give another --trigger")
+    return enforcement.encode(rule)
 
 
 def skill_name(text: str, own: str) -> str:

@@ -154,9 +154,10 @@ class _Pass:
             if standing is not None:  # it was reworded since
                 self.changed[standing.id] = None
             if judgement.sure and standing is None and not (flagged or entry.pinned) and not self._taken_back(fresh.id):
-                fresh = replace(fresh, status=Status.APPLIED)
                 rule = policy.rule_text(fresh.trigger, fresh.action, fresh.verifier)
-                self._entries.append(Change(entry.id, entry, replace(entry, rule=rule)))
+                if isinstance(rule, str):
+                    fresh = replace(fresh, status=Status.APPLIED)
+                    self._entries.append(Change(entry.id, entry, replace(entry, rule=rule)))
             self.changed[fresh.id] = fresh
             return
 

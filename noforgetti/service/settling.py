@@ -183,10 +183,9 @@ def _bind(one: Promotion, entry: Entry) -> _Answer:
     if not one.trigger:
         return replace(one, action=""), [Change(entry.id, entry, replace(entry, pinned=True))], []
     one = replace(one, action=one.action or WARN)
-    refusal = policy.rule_refused(one.trigger, one.action)
-    if refusal is not None:
-        return refusal
     rule = policy.rule_text(one.trigger, one.action, one.verifier)
+    if isinstance(rule, Refusal):
+        return rule
     return one, [Change(entry.id, entry, replace(entry, rule=rule))], []
 
 

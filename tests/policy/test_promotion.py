@@ -9,6 +9,7 @@ from noforgetti.model.entry import Category, Scope
 from noforgetti.model.promotion import Destination
 from noforgetti.policy.implied_rule import BLOCK, Implied
 from noforgetti.policy.promotion import Judgement, crosses, judge, promotion_id, rule_text, skill_name
+from noforgetti.policy.verdict import Refusal
 
 BLOCKED = Implied("bash_contains npm", BLOCK, sure=True)
 STEPS = "To release: 1. bump the version 2. run the tests 3. push the tag"
@@ -82,7 +83,17 @@ def test_the_id_is_the_reference_s() -> None:
 
 def test_a_rule_is_one_json_object() -> None:
     assert rule_text("bash_contains npm", "block") == '{"trigger": "bash_contains npm", "action": "block"}'
-    assert rule_text("a", "warn", "b") == '{"trigger": "a", "action": "warn", "verifier": "b"}'
+    assert rule_text("tool_name x", "warn", "tool_called y before z") == (
+        '{"trigger": "tool_name x", "action": "warn", "verifier": "tool_called y before z"}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("trigger", "action"),
+    [("explode x", "block"), ("bash_contains", "block"), ("", "warn"), ("tool_name x", "run_after")],
+)
+def test_what_is_no_rule_that_blocks_or_warns_is_refused(trigger: str, action: str) -> None:
+    assert isinstance(rule_text(trigger, action), Refusal)
 
 
 @pytest.mark.parametrize(
