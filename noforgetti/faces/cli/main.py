@@ -116,6 +116,7 @@ def _guarded(arguments: list[str]) -> int:
     """The one guard that turns errors into text."""
     from noforgetti.faces.cli import (  # noqa: F401 - they register the commands
         commands,
+        dream,
         finding,
         hosts,
         model,
