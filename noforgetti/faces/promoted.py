@@ -46,6 +46,7 @@ def decided(doc: Document, style: Style = PLAIN) -> str:
     verb = {"accepted": "Accepted", "rejected": "Rejected", "undone": "Took back"}[doc["outcome"]]
     lines = [f"{verb} {style('33', one['id'])}, commit {doc['commit'][:12]}{_effect(doc)}"]
     lines += ["  " + line.replace("\n", "\n  ") for op in doc["operations"] for line in operation(op, style)]
+    lines += [style("33", f"Note: {clean(one)}") for one in doc["warnings"]]
     return "\n".join(lines) + _handed_out(doc)
 
 

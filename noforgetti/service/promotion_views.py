@@ -66,6 +66,7 @@ def decided_view(decided: Decided) -> Document:
         "hint": hint,
         "rule": refusal.rule if refusal else None,
         "text": _safe(decided.text) or None,
+        "warnings": list(decided.warnings),
     }
 
 

@@ -17,6 +17,7 @@ from noforgetti.policy import promotion as policy
 from noforgetti.policy import skill as packages
 from noforgetti.policy import steps
 from noforgetti.policy import undo as undoing
+from noforgetti.policy.enforcement import EnforcedRule, advice, parse
 from noforgetti.policy.implied_rule import WARN, implied
 from noforgetti.policy.verdict import Refusal, Rule
 from noforgetti.service import promotions_file, skills
@@ -50,6 +51,7 @@ class Decided:
     conflicts: tuple[str, ...] = ()
     reason: str = ""
     text: str = ""
+    warnings: tuple[str, ...] = ()  # what makes the rule that was bound useless or too wide
 
 
 def accept(
@@ -93,7 +95,8 @@ def accept(
             return replace(decided, text=decided.promotion.text)
         if decided.promotion.destination is Destination.SKILL:
             skills.publish(memory, branch)
-    return decided
+    rule = parse(decided.changes[0].entry.rule) if decided.outcome == "accepted" and decided.changes else None
+    return replace(decided, warnings=advice(rule)) if isinstance(rule, EnforcedRule) else decided
 
 
 def reject(memory: Memory, branch: str, own: str, *, by: Writer = Writer.USER, session: str = "") -> Decided:

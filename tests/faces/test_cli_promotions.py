@@ -217,3 +217,14 @@ def test_status_counts_what_is_open_and_says_what_is_not_offered(nf: CommandLine
 
     assert [(one["promotions"], one["skills"], one["degraded"]) for one in (nothing, doc)] == [(0, 0, []), (1, 1, [])]
     assert "\npromotions   1 open: `noforgetti promotions`\nskills       1\n" in nf("status").out
+
+
+def test_a_trigger_that_never_fires_is_bound_with_a_note(nf: CommandLine) -> None:
+    own = promoted(nf, "never use docker directly")
+
+    done = nf("promotions", "accept", own, "--trigger", "tool_name docker")
+
+    assert done.status == 0
+    assert done.out.splitlines()[-1] == (
+        "Note: `docker` is a program of the shell and no tool, so it never fires; write `bash_contains docker`."
+    )
