@@ -75,13 +75,23 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EnforcementSettings:
+    """Rules of entries. `allowed`, where it names any, are the only commands that `run_after` may run, letter for
+    letter; being named there is an approval."""
+
+    enabled: bool = True
+    allowed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything a user may set; the defaults are the contract's. `unknown` are keys this version does not know.
 
     `lesson_categories` maps a word of a prompt to the tags of lessons it asks for. `recall_budget` is milliseconds that
     a turn waits for what fits its prompt: 250 lets a model on this machine and most behind a network answer, and
     nobody feels it before an answer that takes seconds. `dream_hours` is the time between two dreams of a branch, the
-    reference system's 3; 0 means that only a user starts one.
+    reference system's 3; 0 means that only a user starts one. `preferences` lets stated preferences be queued.
+    `worker_interval` is seconds between two looks of `worker`: a minute is soon enough for a session that ended.
     """
 
     worktrees: Literal["separate", "shared"] = "separate"
@@ -95,9 +105,12 @@ class Settings:
     recall_budget: int = 250
     telemetry: bool = True
     dream_hours: float = 3.0
+    preferences: bool = True
+    worker_interval: int = 60
     limits: LimitSettings = LimitSettings()
     review: ReviewSettings = ReviewSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    enforcement: EnforcementSettings = EnforcementSettings()
     unknown: tuple[str, ...] = ()
 
 

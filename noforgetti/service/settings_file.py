@@ -21,6 +21,7 @@ _BOUNDS = {
     "embedding.dimensions": (0, 8_192),  # 0: the model's own; no provider offers wider vectors
     "embedding.timeout": (1, 120),
     "dream_hours": (0, 24),  # hours; the reference system's bounds are 0.5 and 24, and 0 is off
+    "worker_interval": (1, 86_400),  # seconds
     "recall_budget": (0, 2_000),  # milliseconds; the extension gives a whole turn 3 s
 }
 

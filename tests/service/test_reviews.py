@@ -297,7 +297,7 @@ def test_a_review_that_would_remove_most_is_held(memory: Memory, session: Sessio
     assert done.reason.startswith("The review would remove 10 of 12 entries")
     assert done.hint == f"commit it with `noforgetti candidates accept {waiting.id}`, or drop it with `discard`"
     assert (waiting.kind, waiting.session, waiting.reason) == (CandidateKind.HELD, "s1", done.reason)
-    assert waiting.text.startswith("A review of 1 turns would replace 1, remove 9.\n~ ")
+    assert waiting.text.startswith("A review of 1 turns would replace 1, remove 9. ~ ")
 
 
 def test_what_never_fits_is_a_safe_no_change_in_the_end(memory: Memory, session: Session) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from noforgetti.faces import text
+from noforgetti.faces.bridge import requests
 from noforgetti.faces.bridge.wire import HostError, Peer
 from noforgetti.review.reviewer import ReviewAbortedError
 from noforgetti.service import promotions_file
@@ -21,13 +22,13 @@ from noforgetti.service.views import change_view
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from noforgetti.faces.bridge.requests import Session
     from noforgetti.model.entry import BranchName
     from noforgetti.model.evidence import Transcript
     from noforgetti.service.memory import Memory
     from noforgetti.service.reviews import Reviewed
 
 _WINDOWS = 8  # windows of one run: eight times twelve turns; what is left waits for the next
+_SESSIONS = 3  # earlier sessions that one review thread catches up with
 _ENTRIES = 30.0  # seconds for the host to hand over the entries of a session without a file
 
 
@@ -35,12 +36,14 @@ _ENTRIES = 30.0  # seconds for the host to hand over the entries of a session wi
 class Job:
     """One review that was asked for. `forced` ignores thresholds and back-off; `manual` tells of no find too."""
 
-    session: Session
+    session: requests.Session
     branch: BranchName
     prompts: int
     forced: bool = False
     manual: bool = False
     leftovers: bool = False  # review when the session holds more than the prompts that just completed
+    ending: bool = False  # the session ends: review what is left, if it said enough
+    backlog: bool = False  # afterwards, review the project's sessions that ended before
 
 
 class Reviews:
@@ -88,12 +91,20 @@ class Reviews:
             memory.close()
 
     def _review(self, memory: Memory, job: Job) -> None:
-        from noforgetti.service import cadence
+        self._own(memory, job)
+        if job.backlog:
+            self._others(memory)
+
+    def _own(self, memory: Memory, job: Job) -> None:
+        from noforgetti.service import backlog, cadence
         from noforgetti.service.reviewers import choose
         from noforgetti.service.reviews import review, unread
 
         transcript = self._transcript(job)
-        forced = job.forced or (job.leftovers and unread(memory, job.branch, transcript) > job.prompts)
+        if job.ending and not backlog.worth(memory, job.branch, transcript):
+            memory.state.forget_unread(job.branch, job.session.id)
+            return
+        forced = job.forced or job.ending or (job.leftovers and unread(memory, job.branch, transcript) > job.prompts)
         if not forced and not cadence.due(memory, job.branch).due:
             return
         by = choose(memory.settings, ask=self._ask_model)
@@ -105,6 +116,18 @@ class Reviews:
             self._report(memory, job, done, first=number == 0)
             if not done.more or done.outcome not in ("applied", "no-change"):
                 return
+
+    def _others(self, memory: Memory) -> None:
+        """Sessions of the project that ended before their review did: a few, oldest first; the rest waits."""
+        from noforgetti.service import backlog
+        from noforgetti.service.reviewers import choose
+
+        if not backlog.due(memory):
+            return
+        by = choose(memory.settings, ask=self._ask_model)
+        self._stop = getattr(by, "stop", lambda: None)
+        for one, done in backlog.work_off(memory, by, most=_SESSIONS, cancelled=self._cancelled.is_set):
+            self._report(memory, Job(requests.Session(one.session, one.file), one.branch, 0), done, first=False)
 
     def _transcript(self, job: Job) -> Transcript:
         from noforgetti.transcripts import pi

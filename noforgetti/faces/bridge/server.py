@@ -10,6 +10,7 @@ import os
 import queue
 import sys
 import threading
+import time
 import traceback
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,13 @@ from noforgetti import __version__
 from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.faces import text
 from noforgetti.faces.bridge import requests, slash, wire
+from noforgetti.faces.bridge.hearing import Hearing
 from noforgetti.faces.bridge.recall_tools import TOOLS as RECALL_TOOLS
 from noforgetti.faces.bridge.running import Job, Reviews
 from noforgetti.faces.bridge.tools import TOOLS
 from noforgetti.model.entry import MAIN, BranchName
 from noforgetti.retrieval import report as reports
+from noforgetti.service import worker
 from noforgetti.service.embedding import Embedding
 from noforgetti.service.meaning import meaning
 from noforgetti.service.memory import Memory, open_memory
@@ -53,6 +56,9 @@ class Server:
         self._embedding: Embedding | None = None
         self._measured = False
         self._reviews: Reviews | None = None
+        self._hearing: Hearing | None = None
+        self._settled: dict[tuple[str, str], requests.Session] = {}  # by branch and id: sessions that said something
+        self._caught_up = False  # whether sessions that ended before were looked at
         self._reopened: set[str] = set()  # sessions that were there before and may hold unreviewed evidence
         self._methods: dict[str, Callable[[Any], _Result]] = {
             "hello": self._hello,
@@ -100,6 +106,8 @@ class Server:
             self._recalling.close()
         if self._reviews is not None:
             self._reviews.end(0.0)
+            if self._hearing is not None:
+                self._hearing.end(_LAST_BREATH)
             self._reviews.finish(_LAST_BREATH)
         if self._memory is not None:
             self._memory.close()
@@ -114,6 +122,7 @@ class Server:
             self._recalling = Recalling(self._memory, self._embedding)
             self._turns = Turns(self._memory, self._ask)
             self._reviews = Reviews(self._memory, self._peer)
+            self._hearing = Hearing(self._memory)
         return self._memory
 
     # ---- methods
@@ -166,23 +175,29 @@ class Server:
         return [{"level": "warning", "text": told}] if told else []
 
     def _turn_settled(self, params: Any) -> _Result:
-        from noforgetti.service import cadence
+        from noforgetti.service import backlog, cadence
 
         settled = msgspec.convert(params, requests.TurnSettled)
         branch, _ = self._branch(settled.branch)
         memory = self.memory
         self.recalling.wake(branch)
-        if settled.outcome != "completed" or not settled.prompts or not memory.settings.review.enabled:
+        if settled.outcome != "completed" or not settled.prompts or settled.session.file is None:
+            # Without a file: a child of another tool, or a user who wants no traces. Only `/memory review` reviews it.
             return {}
-        if settled.session.file is None:
-            # A child of another tool, or a user who wants no traces: only `/memory review` reviews it.
+        if memory.settings.preferences and self._hearing is not None:
+            self._hearing.hear(branch, settled.session.id, settled.prompts)
+        if not memory.settings.review.enabled:
             return {}
         memory.prepare()
         cadence.record(memory, branch, settled.prompts)
+        backlog.count(memory, branch, settled.session.id, settled.session.file, len(settled.prompts))
+        self._settled[branch, settled.session.id] = settled.session
         leftovers = settled.session.id in self._reopened
         self._reopened.discard(settled.session.id)
-        if leftovers or cadence.due(memory, branch).due:
-            self.reviews.start(Job(settled.session, branch, len(settled.prompts), leftovers=leftovers))
+        behind = not self._caught_up and bool(backlog.due(memory))
+        if leftovers or behind or cadence.due(memory, branch).due:
+            job = Job(settled.session, branch, len(settled.prompts), leftovers=leftovers, backlog=behind)
+            self._caught_up |= self.reviews.start(job)
         return {}
 
     def _command(self, params: Any) -> _Result:
@@ -239,9 +254,27 @@ class Server:
 
     def _session_end(self, params: Any) -> _Result:
         end = msgspec.convert(params, requests.SessionEnd)
+        until = time.monotonic() + max(0.0, min(end.wait, 2.0))
+        if end.reason != "reload":
+            self._leave()
+        if self._hearing is not None:
+            self._hearing.end(until - time.monotonic())
         if self._reviews is not None:
-            self._reviews.end(max(0.0, min(end.wait, 2.0)))
+            self._reviews.end(max(0.0, until - time.monotonic()))
+            if end.reason != "reload" and self._settled:
+                worker.detach(self.memory, self._environ)
         return {}
+
+    def _leave(self) -> None:
+        """The session is over: what it said and nobody reviewed is due, and the newest is reviewed at once, if it can
+        be within the wait. A program or an endpoint is left to a worker: it would be asked twice."""
+        from noforgetti.service import backlog
+
+        for branch, session in self._settled:
+            backlog.leave(self.memory, branch, session)
+        if self._settled and self.memory.settings.review.reviewer not in worker.PATIENT:
+            (branch, _), session_ = next(reversed(self._settled.items()))
+            self.reviews.start(Job(session_, BranchName(branch), 0, ending=True))
 
     # ---- shared
 

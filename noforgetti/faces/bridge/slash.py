@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from noforgetti.service.memory import Memory
     from noforgetti.service.recall import Recall
 
+_CANDIDATES = "candidates [accept|discard ID]"
 _PROMOTIONS = "promotions [all | show|accept|reject|undo ID]"
 _SKILLS = "skills [all | show|delete|undo NAME]"
 _LOGGED = 10  # commits that `/memory log` shows; the command line shows all
@@ -238,6 +239,28 @@ def _skills(here: Here, words: list[str]) -> Answer:
     return Answer(text.undone(undone_view(done)), "warning" if done.outcome == "halted" else "info")
 
 
+def _candidates(here: Here, words: list[str]) -> Answer:
+    from noforgetti.faces import queued
+    from noforgetti.model.candidate import Candidate
+    from noforgetti.service import accepting
+    from noforgetti.service.queue_views import accepted_view, candidate_view, candidates_view
+
+    if words in ([], ["list"]):
+        return Answer(queued.candidates(candidates_view(here.memory, here.branch)))
+    if len(words) != 2 or words[0] not in ("accept", "discard"):
+        raise BadWords(f"`/memory candidates` is written `/memory {_CANDIDATES}`.", hint="try it with those words")
+    one = accepting.find(here.memory, here.branch, words[1])
+    if not isinstance(one, Candidate):
+        return Answer(f"{one.message}\nHint: list them with `/memory candidates`", "warning")
+    if words[0] == "discard":
+        gone = accepting.discard(here.memory, here.branch, [one.id])
+        return Answer(queued.discarded({"discarded": [candidate_view(each) for each in gone]}))
+    doc = accepted_view(accepting.accept(here.memory, here.branch, one))
+    if doc["outcome"] == "refused":
+        return Answer(f"{doc['reason']}\nHint: {doc['hint']}" if doc["hint"] else doc["reason"], "warning")
+    return Answer(queued.accepted(doc))
+
+
 def _log(here: Here, words: list[str]) -> Answer:
     from noforgetti.service.history import log
     from noforgetti.service.views import logged_view
@@ -282,6 +305,7 @@ WORDS: dict[str, Word] = {
     "redo": Word("redo [REV] [--dry-run]", "bring back what undo took", _redo, 0, 2),
     "review": Word("review [retry]", "review this session now", _review, 0, 1),
     "search": Word("search QUERY", "find entries by words and by meaning", _search, 1, 10_000),
+    "candidates": Word(_CANDIDATES, "what may become a memory and waits for you", _candidates, 0, 2),
     "promotions": Word(_PROMOTIONS, "what memories could become", _promotions, 0, 2),
     "skills": Word(_SKILLS, "the skills of the branch", _skills, 0, 2),
     "log": Word("log [ENTRY]", "the newest changes", _log, 0, 1),

@@ -121,6 +121,7 @@ def _guarded(arguments: list[str]) -> int:
         hosts,
         model,
         promotions,
+        queue,
         skills,
     )
 
