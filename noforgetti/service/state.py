@@ -30,6 +30,7 @@ create table if not exists account(id integer primary key, time text, branch tex
     value text not null);
 create table if not exists unread(branch text, session text, file text not null, messages integer not null,
     unread integer not null, owner text not null, since text not null, primary key (branch, session));
+create table if not exists approval(entry text, command text, time text not null, primary key (entry, command));
 create table if not exists heard(sentence text primary key, at real not null);
 create table if not exists trace(id integer primary key, time text not null, level text not null, text text not null);
 """
@@ -216,6 +217,14 @@ class State:
             (branch,),
         ).fetchone()
         return {"time": row[0], "reviewer": row[1], "outcome": row[2], **(_object(row[3]) or {})} if row else None
+
+    def approve(self, entry: str, command: str) -> None:
+        """The user of this machine lets the entry's rule run exactly this command."""
+        self._db.execute("insert or replace into approval values (?, ?, ?)", (entry, command, _now()))
+
+    def approved(self) -> frozenset[tuple[str, str]]:
+        """Entries and the commands that their rules may run on this machine."""
+        return frozenset(self._db.execute("select entry, command from approval").fetchall())
 
     def trace(self, level: str, text: str) -> None:
         """Leave a trace that `status` shows."""

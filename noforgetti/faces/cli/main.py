@@ -122,6 +122,7 @@ def _guarded(arguments: list[str]) -> int:
         model,
         promotions,
         queue,
+        rules,
         skills,
     )
 
