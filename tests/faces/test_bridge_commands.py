@@ -175,6 +175,7 @@ def test_completion_offers_subcommands_then_branches_and_nothing_for_what_is_com
         "redo",
         "review",
         "search",
+        "candidates",
         "promotions",
         "skills",
         "log",
