@@ -47,7 +47,7 @@ def bound(doc: dict[str, Any], style: Style = PLAIN) -> str:
     return "\n".join([text, *(style("33", f"Note: {clean(one)}") for one in doc["advice"])])
 
 
-def tested(doc: dict[str, Any], style: Style = PLAIN) -> str:
+def fired(doc: dict[str, Any], style: Style = PLAIN) -> str:
     """Which rules would fire for a call."""
     if not doc["fires"]:
         return "No rule would fire."

@@ -37,7 +37,7 @@ def rules_list(session: Session) -> None:
     metavar="T",
     help="`bash_contains WORDS`, `bash_regex RE`, `tool_name NAME` or `file_modified GLOB`.",
 )
-@click.option("--action", type=click.Choice([*Action]), help="What happens when the trigger fits.")
+@click.option("--action", type=click.Choice([one.value for one in Action]), help="What happens when the trigger fits.")
 @click.option("--command", default="", metavar="C", help="The command that `run_after` runs.")
 @click.option(
     "--verifier", default="", metavar="V", help="`tool_called TOOL before COMMAND`, asked at the end of a turn."
@@ -92,7 +92,7 @@ def rules_test(session: Session, tool: str, given: str) -> None:
     except ValueError:
         read = None
     call = Call("test", tool, read if isinstance(read, dict) else {"command": given, "path": given})
-    session.print(tested_view(session.branch, listed(session.memory, session.branch), call), ruled.tested)
+    session.print(tested_view(session.branch, listed(session.memory, session.branch), call), ruled.fired)
 
 
 def _print(session: Session, doc: dict[str, object]) -> None:
