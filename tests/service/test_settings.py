@@ -26,6 +26,9 @@ past_sessions = false
 session_folders = ["~/other-sessions"]
 recall_budget = 100
 telemetry = false
+dream_hours = 6.5
+preferences = false
+worker_interval = 5
 lesson_categories = { pentest = ["bug-bounty", "security"] }
 
 [limits]
