@@ -276,7 +276,10 @@ def _follow(memory: Memory, branch: BranchName, done: Dreamt) -> Dreamt:
         memory.aside(partial(signals.reinforce, memory, branch, known, by=Writer.DREAM))
     pruned = memory.aside(partial(scoped.prune, memory, branch)) or 0
     flags = [promotions.Flag(EntryId(one.entry_id), Destination(one.destination), one.reason) for one in thought.flags]
-    memory.aside(partial(promotions.run, memory, branch, flags=flags))
+    # Faded entries are proposed for discarding after a dream that changed nothing: after one that did, a commit of
+    # proposals would stand between the user and what was just written.
+    looked_at = [one.id for one in memory.snapshot(branch)] if done.commit else None
+    memory.aside(partial(promotions.run, memory, branch, looked_at, flags=flags))
     return replace(done, pruned=pruned)
 
 

@@ -311,6 +311,9 @@ class _Judge:
         if wanted.replaces and old is None:
             return _reference(f"no entry has the id {wanted.replaces[:40]!a} at that point", Rule.UNKNOWN_ENTRY)
         text = self._text(wanted.content, (old.id,) if old else (), negative=wanted.negative)
+        if isinstance(text, Refusal) and text.rule is Rule.DUPLICATE:
+            same = next(one for one in self.state.values() if one.text == text.quote)
+            return text if same.archived else Resolved(candidate.id, "known", entry=same.id)
         if not isinstance(text, str):
             return text
         if old is None:
@@ -337,7 +340,7 @@ class _Judge:
         """Whether a candidate may take the place of an entry: it says the same in other words, or one value anew."""
         if old.pinned or old.enforced or old.id in self.material.settled:
             return Refusal(Rule.PINNED, f"A dream leaves this entry as it is: `{old.id}`")
-        if keyed or likeness.judge(text, old.text, old_negative=old.negative).how is not None:
+        if keyed or likeness.compare(text, old.text, old_negative=old.negative) is not None:
             return None
         if not retention.missing((old.text,), text):
             return None
@@ -353,7 +356,7 @@ class _Judge:
             return Retry(Problem.ENTRY_SIZE, text) if text.rule is Rule.TOO_LONG and not self.last else text
         same = next((one for one, entry in self.state.items() if entry.text == text and one not in own), None)
         if same is not None:
-            return Refusal(Rule.DUPLICATE, f"Another entry says exactly this already: `{same}`", quote=text[:80])
+            return Refusal(Rule.DUPLICATE, f"Another entry says exactly this already: `{same}`", quote=text)
         negative = negative or any(self.state[one].negative for one in own if one in self.state)
         against = self._beside(text, (), negative=negative).contradicted
         if against:
