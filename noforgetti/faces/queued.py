@@ -47,14 +47,14 @@ def discarded(doc: Document, _: text.Style = text.PLAIN) -> str:
 def queue(doc: Document, _: text.Style = text.PLAIN) -> str:
     """What is due, and what waits."""
     lines = [
-        f"Session {text.clean(one['session'])} on `{one['branch']}`: {one['prompts']} messages since {one['since']}"
+        f"Session {text.clean(one['session'])} on `{one['branch']}`: {text.counted(one['prompts'], 'message', 'messages')} since {one['since']}"
         for one in doc["sessions"]
     ]
     for one in doc["branches"]:
         review, dream = one["review"], one["dream"]
         told = [f"review {review['state']}{_until(review)}"]
         told.append("dream due" if dream["due"] else f"dream {dream['next'] or 'not needed'}")
-        told += [f"{count} {name}" for name in ("candidates", "promotions") if (count := one[name])]
+        told += [text.counted(one[name], name[:-1], name) for name in ("candidates", "promotions") if one[name]]
         lines.append(f"Branch `{one['branch']}`: {', '.join(told)}")
     return "\n".join(lines if doc["sessions"] else ["No session waits for a review.", *lines])
 

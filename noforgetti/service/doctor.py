@@ -17,7 +17,7 @@ from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.commit import CommitKind, Message
 from noforgetti.model.entry import BranchName, CommitId, Damaged, Snapshot
 from noforgetti.policy import guards
-from noforgetti.service import signals
+from noforgetti.service import candidates, signals
 from noforgetti.service.embedding import Embedding
 from noforgetti.service.index_state import index_state
 from noforgetti.service.memory import Draft, Memory
@@ -170,6 +170,9 @@ def _branch(memory: Memory, name: str) -> Iterator[Finding]:
     reason = signals.read(memory, name).reason
     if reason:
         yield Finding("warning", reason, _SINGLE_LINES if "these entries" in reason else _WHOLE_FILE)
+    waiting = candidates.read(memory, name).reason
+    if waiting:
+        yield Finding("warning", waiting, "correct `candidates.jsonl`; a queue that is torn is mended by the next one")
     try:
         head = memory.store.head(name)
         now = memory.store.snapshot(head)
