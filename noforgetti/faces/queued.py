@@ -46,10 +46,10 @@ def discarded(doc: Document, _: text.Style = text.PLAIN) -> str:
 
 def queue(doc: Document, _: text.Style = text.PLAIN) -> str:
     """What is due, and what waits."""
-    lines = [
-        f"Session {text.clean(one['session'])} on `{one['branch']}`: {text.counted(one['prompts'], 'message', 'messages')} since {one['since']}"
-        for one in doc["sessions"]
-    ]
+    lines = []
+    for one in doc["sessions"]:
+        count = text.counted(one["prompts"], "message", "messages")
+        lines.append(f"Session {text.clean(one['session'])} on `{one['branch']}`: {count} since {one['since']}")
     for one in doc["branches"]:
         review, dream = one["review"], one["dream"]
         told = [f"review {review['state']}{_until(review)}"]

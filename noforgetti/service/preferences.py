@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from noforgetti.errors import NoForgettiError
 from noforgetti.model.candidate import Candidate, CandidateKind
 from noforgetti.model.commit import one_line
 from noforgetti.model.entry import MAIN, Category, Writer
@@ -40,7 +41,12 @@ def hear(memory: Memory, branch: str, prompts: Iterable[str], session: str) -> t
         )
         for one in fresh
     ]
-    return candidates.queue(memory, branch, waiting, by=Writer.USER) if waiting else ()
+    try:
+        return candidates.queue(memory, branch, waiting, by=Writer.USER) if waiting else ()
+    except NoForgettiError:
+        for one in fresh:
+            memory.state.unheard(_name(branch, one))
+        raise
 
 
 def _known(memory: Memory, branch: str, sentence: str) -> bool:

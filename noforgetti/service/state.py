@@ -202,6 +202,10 @@ class State:
             db.execute("delete from heard where at <= ? or at > ?", (at - within, at))
             return db.execute("insert or ignore into heard values (?, ?)", (sentence, at)).rowcount == 1
 
+    def unheard(self, sentence: str) -> None:
+        """Nothing became of the sentence: it may be noted again."""
+        self._db.execute("delete from heard where sentence = ?", (sentence,))
+
     def account(self, branch: str, reviewer: str, outcome: str, value: dict[str, Any]) -> None:
         """Keep what a review cost and did."""
         self._db.execute(
