@@ -66,11 +66,16 @@ class Dreamt:
 
 
 def due(memory: Memory, branch: str) -> bool:
-    """Whether a dream should start now: the time is up, something changed since the last one, and nobody is at it."""
+    """Whether a dream should start now: the time is up, something changed since the last one, and nobody is at it. The
+    first look starts the clock: a memory that was just begun needs no dream."""
     hours = memory.settings.dream_hours
     if not hours or not memory.exists:
         return False
     known, now = memory.state.dream(branch), memory.clock()
+    if "done" not in known:
+        with memory.state.transaction():
+            memory.state.put_dream(branch, {**memory.state.dream(branch), "done": now})
+        return False
     return not _held(known, now) and _waited(known, now, hours) and _changed(memory, branch, known)
 
 
@@ -81,7 +86,8 @@ def next_at(memory: Memory, branch: str) -> float | None:
     known = memory.state.dream(branch) if hours and memory.exists else {}
     if not hours or not memory.exists or not _changed(memory, branch, known):
         return None
-    return max(_number(known, "done") + hours * 3600, _number(known, "not_before"))
+    begun = _number(known, "done") if "done" in known else memory.clock()
+    return max(begun + hours * 3600, _number(known, "not_before"))
 
 
 def dream(

@@ -33,6 +33,7 @@ from .messy import CHECKLIST, ENTRIES, PINNED, checked, filled
 if TYPE_CHECKING:
     from store.builders import Clock
 
+    from noforgetti.model.entry import CommitId
     from noforgetti.service.memory import Memory
 
 HOURS = 3 * 3600.0
@@ -120,6 +121,14 @@ class Failing:
 
 def tree(memory: Memory, revision: str = "main") -> str:
     return git(memory.path, "rev-parse", f"{revision}^{{tree}}")
+
+
+def ready(memory: Memory, clock: Clock) -> CommitId:
+    """The messy memory, and its first dream due."""
+    head = filled(memory)
+    due(memory, MAIN)
+    clock.tick(HOURS + 1)
+    return head
 
 
 def wait_for(memory: Memory, *said: str, kind: CandidateKind = CandidateKind.PREFERENCE, entry: str = "") -> list[str]:
@@ -382,7 +391,7 @@ def test_a_dream_killed_before_its_candidates_were_taken_does_not_write_them_twi
 
 
 def test_a_head_that_moved_drops_the_dream_and_the_next_one_runs(memory: Memory, clock: Clock) -> None:
-    filled(memory)
+    ready(memory, clock)
 
     def meanwhile(_: str) -> str:
         other = memory.twin()
@@ -409,7 +418,7 @@ def test_a_head_that_moved_drops_the_dream_and_the_next_one_runs(memory: Memory,
 def test_a_reviewer_that_cannot_answer_changes_nothing_and_is_asked_later(
     memory: Memory, clock: Clock, by: Any, outcome: str
 ) -> None:
-    head = filled(memory)
+    head = ready(memory, clock)
 
     done = dream(memory, MAIN, by)
 
@@ -449,6 +458,8 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(memory: Memory) -> Non
 def test_a_dream_is_due_after_its_hours_when_something_changed(memory: Memory, clock: Clock) -> None:
     assert not due(memory, MAIN)
     filled(memory)
+    assert not due(memory, MAIN)
+    clock.tick(HOURS + 1)
     assert due(memory, MAIN)
     assert dream(memory, MAIN, RulesReviewer()).outcome == "applied"
     clock.tick(HOURS + 1)
@@ -463,7 +474,7 @@ def test_a_dream_is_due_after_its_hours_when_something_changed(memory: Memory, c
 
 
 def test_a_clock_that_was_set_back_does_not_stop_dreams(memory: Memory, clock: Clock) -> None:
-    filled(memory)
+    ready(memory, clock)
     dream(memory, MAIN, RulesReviewer())
     writes.add(memory, MAIN, "Bees need the blue key card.")
     clock.tick(-40 * 86_400)
@@ -496,7 +507,7 @@ def test_one_dream_of_a_branch_runs_at_a_time_and_a_lost_one_is_taken_over(memor
 
 
 def test_an_automatic_dream_leaves_what_an_undo_brought_back(memory: Memory, clock: Clock) -> None:
-    filled(memory)
+    ready(memory, clock)
     dream(memory, MAIN, RulesReviewer())
     undo(memory, MAIN)
     before = memory.snapshot(MAIN).entries

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noforgetti.faces import text
+from noforgetti.faces import dreamt, text
 from noforgetti.faces.bridge import requests
 from noforgetti.faces.bridge.wire import HostError, Peer
+from noforgetti.model.evidence import Role
 from noforgetti.review.reviewer import ReviewAbortedError
 from noforgetti.service import promotions_file
 from noforgetti.service.views import change_view
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _WINDOWS = 8  # windows of one run: eight times twelve turns; what is left waits for the next
 _SESSIONS = 3  # earlier sessions that one review thread catches up with
+_LEAST = 2  # messages of the user's that `/memory-consolidate` needs: the reference system's bound
+_LEARNED = "Consolidated: {:,} learned from this session. "
 _ENTRIES = 30.0  # seconds for the host to hand over the entries of a session without a file
 
 
@@ -44,6 +47,8 @@ class Job:
     leftovers: bool = False  # review when the session holds more than the prompts that just completed
     ending: bool = False  # the session ends: review what is left, if it said enough
     backlog: bool = False  # afterwards, review the project's sessions that ended before
+    dream: bool = False  # consolidate the branch, whether it is due or not
+    review: bool = True  # of the session, before a dream that was asked for
 
 
 class Reviews:
@@ -91,11 +96,46 @@ class Reviews:
             memory.close()
 
     def _review(self, memory: Memory, job: Job) -> None:
-        self._own(memory, job)
+        if job.dream and job.review and not self._said_enough(job):
+            return
+        learned = self._own(memory, job) if job.review else 0
         if job.backlog:
             self._others(memory)
+        if not job.ending:
+            self._dream(memory, job, learned)
 
-    def _own(self, memory: Memory, job: Job) -> None:
+    def _said_enough(self, job: Job) -> bool:
+        """A consolidation that was asked for needs something to consolidate."""
+        said = sum(one.role is Role.USER for one in self._transcript(job).items)
+        if said < _LEAST:
+            told = f"Nothing to consolidate yet: this session has {text.counted(said, 'message', 'messages')} of yours"
+            self._notice("info", f"{told}, {_LEAST} are needed. `/memory dream` tidies the memory all the same.")
+        return said >= _LEAST
+
+    def _dream(self, memory: Memory, job: Job, learned: int) -> None:
+        from noforgetti.service.dream import dream, due
+        from noforgetti.service.dream_views import dreamt_view
+        from noforgetti.service.reviewers import choose
+
+        if not job.dream and not due(memory, job.branch):
+            return
+        by = choose(memory.settings, ask=self._ask_model)
+        self._stop = getattr(by, "stop", lambda: None)
+        done = dream(memory, job.branch, by, forced=job.dream, cancelled=self._cancelled.is_set)
+        doc = dreamt_view(memory, done)
+        if done.commit is not None:
+            lines = [*dreamt.operations(doc, width=_card_width()), "take it back with /memory undo"]
+            self._peer.tell("card", {"title": f"Memory `{job.branch}` dreamt ({done.commit[:12]})", "lines": lines})
+            self._footer(memory, job)
+        if done.outcome == "held":
+            self._notice("warning", f"A dream was held: {done.reason} {done.hint}".strip())
+        elif job.dream and done.outcome in ("applied", "no-change"):
+            self._notice("info", f"{_LEARNED.format(learned) if job.review else ''}Memory: {dreamt.totals(doc)}.")
+        elif job.dream:
+            self._notice("warning", f"Dream: {done.reason}")
+
+    def _own(self, memory: Memory, job: Job) -> int:
+        """Review the session; how many entries that changed."""
         from noforgetti.service import backlog, cadence
         from noforgetti.service.reviewers import choose
         from noforgetti.service.reviews import review, unread
@@ -103,10 +143,11 @@ class Reviews:
         transcript = self._transcript(job)
         if job.ending and not backlog.worth(memory, job.branch, transcript):
             memory.state.forget_unread(job.branch, job.session.id)
-            return
+            return 0
         forced = job.forced or job.ending or (job.leftovers and unread(memory, job.branch, transcript) > job.prompts)
         if not forced and not cadence.due(memory, job.branch).due:
-            return
+            return 0
+        learned = 0
         by = choose(memory.settings, ask=self._ask_model)
         self._stop = getattr(by, "stop", lambda: None)
         for number in range(_WINDOWS):
@@ -114,8 +155,10 @@ class Reviews:
                 memory, job.branch, transcript, by, forced=forced or number > 0, cancelled=self._cancelled.is_set
             )
             self._report(memory, job, done, first=number == 0)
+            learned += len(done.changes)
             if not done.more or done.outcome not in ("applied", "no-change"):
-                return
+                break
+        return learned
 
     def _others(self, memory: Memory) -> None:
         """Sessions of the project that ended before their review did: a few, oldest first; the rest waits."""
@@ -165,15 +208,18 @@ class Reviews:
             ]
             title = f"Memory `{job.branch}` learned ({done.commit[:12]})"
             self._peer.tell("card", {"title": title, "lines": [*lines, "take it back with /memory undo"]})
-            now = memory.snapshot(job.branch)
-            waiting = promotions_file.waiting(memory, now)
-            footer = text.footer(job.branch, len(now), now.characters, memory.limits.hard, promotions=waiting)
-            self._peer.tell("status", {"line": footer})
+            self._footer(memory, job)
         elif done.outcome == "held":
             self._notice("warning", f"A review was held: {done.reason} {done.hint}".strip())
         elif job.manual and first:
             found = "Nothing new to remember." if done.outcome in ("no-change", "nothing") else f"Review: {done.reason}"
             self._notice("info" if done.outcome in ("no-change", "nothing") else "warning", found)
+
+    def _footer(self, memory: Memory, job: Job) -> None:
+        now = memory.snapshot(job.branch)
+        waiting = promotions_file.waiting(memory, now)
+        footer = text.footer(job.branch, len(now), now.characters, memory.limits.hard, promotions=waiting)
+        self._peer.tell("status", {"line": footer})
 
     def _trouble(self, memory: Memory, job: Job, error: Exception) -> None:
         if self._cancelled.is_set():

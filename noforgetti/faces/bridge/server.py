@@ -175,7 +175,7 @@ class Server:
         return [{"level": "warning", "text": told}] if told else []
 
     def _turn_settled(self, params: Any) -> _Result:
-        from noforgetti.service import backlog, cadence
+        from noforgetti.service import backlog, cadence, dream
 
         settled = msgspec.convert(params, requests.TurnSettled)
         branch, _ = self._branch(settled.branch)
@@ -195,7 +195,7 @@ class Server:
         leftovers = settled.session.id in self._reopened
         self._reopened.discard(settled.session.id)
         behind = not self._caught_up and bool(backlog.due(memory))
-        if leftovers or behind or cadence.due(memory, branch).due:
+        if leftovers or behind or cadence.due(memory, branch).due or dream.due(memory, branch):
             job = Job(settled.session, branch, len(settled.prompts), leftovers=leftovers, backlog=behind)
             self._caught_up |= self.reviews.start(job)
         return {}
@@ -215,10 +215,11 @@ class Server:
                 "notices": notices,
             }
         shown, level = answer.text, answer.level
-        if answer.review:
+        if answer.review or answer.dream:
             self.memory.prepare()  # so that `status` shows how it went, in a new project too
-        if answer.review and not self.reviews.start(Job(command.session, branch, 0, forced=True, manual=True)):
-            shown, level = "A review is running already.", "warning"
+            job = Job(command.session, branch, 0, forced=True, manual=True, dream=answer.dream, review=answer.review)
+            if not self.reviews.start(job):
+                shown, level = "A review is running already.", "warning"
         chosen = answer.branch or branch
         return {"text": shown, "level": level, "branch": chosen, "status": self._footer(chosen), "notices": notices}
 

@@ -32,12 +32,14 @@ class BadWords(NoForgettiError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the user reads; `branch` is set when the session selects another one; `review` when one was asked for."""
+    """What the user reads; `branch` is set when the session selects another one; `review` and `dream` when one
+    was asked for."""
 
     text: str
     level: str = "info"
     branch: BranchName | None = None
     review: bool = False
+    dream: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,14 @@ def _review(here: Here, words: list[str]) -> Answer:
     return Answer(f"A review of branch `{here.branch}` was started.", review=True)
 
 
+def _dream(here: Here, _: list[str]) -> Answer:
+    return Answer(f"A dream over branch `{here.branch}` was started.", dream=True)
+
+
+def _consolidate(here: Here, _: list[str]) -> Answer:
+    return Answer(f"This session is reviewed and branch `{here.branch}` consolidated.", review=True, dream=True)
+
+
 def _search(here: Here, words: list[str]) -> Answer:
     from noforgetti.faces import found
     from noforgetti.service.found_views import found_entries_view
@@ -304,6 +314,8 @@ WORDS: dict[str, Word] = {
     "undo": Word("undo [REV] [--dry-run]", "take back the newest automatic review", _undo, 0, 2),
     "redo": Word("redo [REV] [--dry-run]", "bring back what undo took", _redo, 0, 2),
     "review": Word("review [retry]", "review this session now", _review, 0, 1),
+    "dream": Word("dream", "consolidate the branch now", _dream),
+    "consolidate": Word("consolidate", "review this session and consolidate, as /memory-consolidate", _consolidate),
     "search": Word("search QUERY", "find entries by words and by meaning", _search, 1, 10_000),
     "candidates": Word(_CANDIDATES, "what may become a memory and waits for you", _candidates, 0, 2),
     "promotions": Word(_PROMOTIONS, "what memories could become", _promotions, 0, 2),

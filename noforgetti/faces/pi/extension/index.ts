@@ -50,6 +50,10 @@ export default async function (pi: ExtensionAPI): Promise<void> {
 		getArgumentCompletions: (prefix) => memory?.complete(prefix) ?? null,
 		handler: async (args, ctx) => memory?.command(args, ctx),
 	});
+	pi.registerCommand("memory-consolidate", {
+		description: "Review this session and consolidate the memory now",
+		handler: async (_args, ctx) => memory?.command("consolidate", ctx),
+	});
 }
 
 /** Registers one tool once a session is there: at load, a name that another extension has would stop Pi. */
