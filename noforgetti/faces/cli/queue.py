@@ -116,19 +116,15 @@ def worker(session: Session, once: bool, reviewer: str | None) -> None:
     with service.alone(memory) as mine:
         while mine:
             for one in service.work(memory, by, cancelled=stopped.is_set):
-                done.append(one)
-                if not once:
-                    _say(session, work_view([one], running=False))
+                if once or session.output.as_json:
+                    done.append(one)
+                else:
+                    session.print(work_view([one], running=False), queued.work)
+                    sys.stdout.flush()
             if once or stopped.wait(memory.settings.worker_interval):
                 break
-    if once or not mine:
+    if once or not mine or session.output.as_json:
         session.print(work_view(done, running=not mine), queued.work)
-
-
-def _say(session: Session, doc: dict[str, Any]) -> None:
-    if not session.output.as_json:
-        session.print(doc, queued.work)
-        sys.stdout.flush()
 
 
 def _stopped(by: object) -> threading.Event:
