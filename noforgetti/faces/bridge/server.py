@@ -191,6 +191,7 @@ class Server:
         memory.prepare()
         cadence.record(memory, branch, settled.prompts)
         backlog.count(memory, branch, settled.session.id, settled.session.file, len(settled.prompts))
+        self._settled.pop((branch, settled.session.id), None)  # the newest stands last
         self._settled[branch, settled.session.id] = settled.session
         leftovers = settled.session.id in self._reopened
         self._reopened.discard(settled.session.id)
