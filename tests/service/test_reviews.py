@@ -302,7 +302,7 @@ def test_a_review_that_would_remove_most_is_held(memory: Memory, session: Sessio
 
 def test_what_never_fits_is_a_safe_no_change_in_the_end(memory: Memory, session: Session) -> None:
     for letter in "abcdef":
-        writes.add(memory, MAIN, f"Part {letter}: {'x' * 732}")
+        writes.add(memory, MAIN, f"Part {letter}: {letter * 732}")
     head = memory.head(MAIN)
     transcript = session.say(PROMPT).read()
     model = Scripted([proposal(learns("One more fact. " + "y" * 300))] * 3)
