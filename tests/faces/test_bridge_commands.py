@@ -174,6 +174,8 @@ def test_completion_offers_subcommands_then_branches_and_nothing_for_what_is_com
         "undo",
         "redo",
         "review",
+        "dream",
+        "consolidate",
         "search",
         "candidates",
         "promotions",

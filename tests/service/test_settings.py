@@ -83,6 +83,9 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         "session_folders": ("~/other-sessions",),
         "recall_budget": 100,
         "telemetry": False,
+        "dream_hours": 6.5,
+        "preferences": False,
+        "worker_interval": 5,
         "limits": {"hard": 12_000, "entry": 1_000},
         "review": {
             "enabled": False,
@@ -130,6 +133,8 @@ def test_the_example_above_leaves_no_key_at_its_default(tmp_path: Path) -> None:
         ('ephemeral = "yes"', "`ephemeral` is `yes`"),
         ("ephemeral = 1", "`ephemeral` is `1`"),
         ("limits = 7", "`limits` is `7`"),
+        ("dream_hours = 0.2", "`dream_hours` is `0.2`; it must be 0 (off), or between 0.5 and 24"),
+        ("dream_hours = 25", "`dream_hours` is `25.0`; it must be between 0 and 24"),
         ("limits.hard = 599", "`limits.hard` is `599`"),
         ("limits.hard = 1000001", "`limits.hard` is `1000001`"),
         ("limits.hard = 6000.0", "`limits.hard` is `6000.0`"),
