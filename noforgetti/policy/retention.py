@@ -21,7 +21,7 @@ KEPT = 0.6  # of the plain words of each text; measured on the shipped fixture o
 _NAMED = 8  # pieces that are named at once: more would be a listing
 _TEXTS = 4_096  # texts whose pieces are kept
 
-_CODE = re.compile(r"(?<!`)(`{1,3})(?!`)([^`]+)\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`{1,3})(?!`)([^`\n]+)\1(?!`)")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s<>\"'`]+", re.IGNORECASE)
 _MAIL = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _TRAIL = ".,;:!?)]}'\"”»…。！？；：，、）"
