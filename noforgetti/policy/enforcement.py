@@ -21,7 +21,11 @@ from noforgetti.policy.implied_rule import PROGRAMS
 REGEX_LENGTH, REGEX_TEXT = 200, 4_000  # characters of a pattern, and of a command it looks at (the reference's figures)
 _NESTED = 6  # tool calls inside of tool calls
 _NARROW = 4  # characters of a piece of a command or path below which it fires on nearly everything
-_PRINTS = frozenset({"echo", "printf", "grep", "rg", "true", ":"})  # their words are said, not done
+# What these are given is said, searched for or looked up, not done.
+_SAYS = frozenset(
+    {"echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "man", "which", "type", "whatis", "apropos", "help", ":"}
+)
+_SHORT = re.compile(r"-[A-Za-z]{1,4}")  # short options written together; longer ones are words, as in `find -delete`
 _SHELL_TOOLS = frozenset({"bash", "shell", "sh", "terminal", "run_command", "execute_command"})
 _WRITES = frozenset({"write", "edit", "multi_edit", "multiedit", "patch", "apply_patch", "create", "str_replace"})
 _PATHS = ("path", "file_path", "filePath", "filename", "file")
@@ -262,7 +266,7 @@ def _repeats(parsed: Any, *, inside: bool) -> tuple[bool, int]:
             unbounded = most > REGEX_LENGTH
             deeper, more = _repeats(body, inside=inside or unbounded)
             nested |= deeper or (inside and unbounded)
-            wild += more + (unbounded and str(body[0][0]) in ("ANY", "IN", "NOT_LITERAL") if len(body) == 1 else 0)
+            wild += more + (unbounded and str(body[0][0]) in ("ANY", "NOT_LITERAL") if len(body) == 1 else 0)
         elif name == "BRANCH":
             nested |= inside
             for body in value[1]:
@@ -315,15 +319,46 @@ def _runs(text: str, call: Call) -> bool:
 
 
 def _holds(words: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
-    size = len(wanted)
-    places = range(1 if words[0] in _PRINTS else len(words) - size + 1)
-    if any(words[at : at + size] == wanted for at in places):
+    """Whether a command is meant. A program's name alone means the program, not an argument that reads like it; what is
+    only said, searched for or looked up is not done."""
+    first = wanted[0]
+    named = (len(wanted) == 1 and first in PROGRAMS) or words[0] in _SAYS
+    places = range(1 if named else len(words))
+    if any(_same(words[at], first) and _follow(words[at + 1 :], wanted[1:]) for at in places):
         return True
     # One word with signs in it (an address, a path) may be a piece of a longer one, up to a sign on either side.
-    piece = wanted[0]
-    if size > 1 or not re.search(r"[^\w-]", piece) or len(piece) < _NARROW:
+    if len(wanted) > 1 or words[0] in _SAYS or not re.search(r"[^\w-]", first) or len(first) < _NARROW:
         return False
-    return any(re.search(rf"(?<![\w-]){re.escape(piece)}(?![\w-])", word) for word in words if words[0] not in _PRINTS)
+    return any(re.search(rf"(?<![\w-]){re.escape(first)}(?![\w-])", word) for word in words)
+
+
+def _follow(rest: tuple[str, ...], wanted: tuple[str, ...]) -> bool:
+    """Whether these words follow in their order with nothing but options between them; wanted options may stand
+    anywhere."""
+    at = 0
+    for word in wanted:
+        if word.startswith("-") and len(word) > 1:
+            if not _has_option(rest, word):
+                return False
+            continue
+        while at < len(rest) and rest[at].startswith("-") and rest[at] != word:
+            at += 1
+        if at == len(rest) or not _same(rest[at], word):
+            return False
+        at += 1
+    return True
+
+
+def _same(word: str, wanted: str) -> bool:
+    return word == wanted or (len(word) > 1 and word.rstrip("/") == wanted.rstrip("/") != "")
+
+
+def _has_option(words: tuple[str, ...], wanted: str) -> bool:
+    """`-rf` is `-fr` and `-r -f` too; `--name` is `--name=value` too."""
+    if wanted in words or any(word.startswith(f"{wanted}=") for word in words):
+        return True
+    letters = {letter for word in words if _SHORT.fullmatch(word) for letter in word[1:]}
+    return _SHORT.fullmatch(wanted) is not None and letters.issuperset(wanted[1:])
 
 
 def _command(call: Call) -> str:

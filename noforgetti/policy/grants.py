@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 
 from noforgetti.policy import speech
+from noforgetti.policy.speech import row
 from noforgetti.policy.verdict import Refusal, Rule
 
 # One thing that is dealt with once and then over.
@@ -70,95 +71,87 @@ _ACK = (
 )
 _ALONE = re.compile(_ACK.removesuffix(r"(?:and\s+|so\s+|then\s+|now\s+|please\s+|just\s+)*") + r"$", re.IGNORECASE)
 
-_PATTERNS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        # says by itself that it is for once: just this once, go for it, permission granted
-        r"\b(?:just|only)\s+(?:for\s+)?this\s+(?:once|one\s+time)\b|\bthis\s+one\s+time\b|^(?:ok(?:ay)?,?\s+|yes,?\s+)?(?:(?:go\s+for\s+it|ship\s+it)(?=\s*(?:[.!,;:]|$|now\b))|(?:be\s+my\s+guest|by\s+all\s+means)\b)|\bapproved[,;:.!]?\s+(?:please\s+)?(?:ship|merge|deploy|push|land|release)\s+it\b",
-        r"\b(?:permission|approval|exception)\s+(?:is\s+)?(?:hereby\s+)?granted(?=\s*(?:[,;:.!-]|$|for\s+(?:this|that)\b|this\b|just\b))|\byou(?:'ve|\s+have)\s+(?:got\s+)?(?:my|the|our)\s+(?:green\s+light|go-?\s?ahead|blessing|approval|permission|ok(?:ay)?)(?=\s*(?:[,;:.!]|$|on\s+(?:this|that)\b|for\s+(?:this|that)\b))",
-        # go ahead, said to the agent; proceed with the one thing at hand
-        r"(?:^|[,;:.!]\s*|\b(?:just|please|and|so|then|now|you\s+(?:can|may|could|should))\s+)go\s+(?:right\s+)?ahead\b(?!\s+of\b)",
-        rf"^(?:{_ACK[1:]})?(?:please\s+|now\s+|you\s+(?:can|may)\s+(?:now\s+)?)*(?:proceed|continue|carry\s+on|press\s+on|move\s+on|move\s+forward|go\s+on)\s+(?:with|to|and)\s+(?:the|this|that|these|those|your|it)\b{_NO_HOW}",
-        # ok to merge, cleared to deploy: nothing else said
-        r"^(?:(?:it's|that's|you're|we're|(?:it|that|this)\s+is|(?:you|we)\s+are)\s+)?(?:now\s+|all\s+)?(?:ok(?:ay)?|good|fine|clear(?:ed)?|safe|free|approved|ready)\s+(?:to|for)\s+(?:merg|push|deploy|ship|land|releas|go|proceed|commit|publish)\w*(?:\s+(?:now|it|this|that))?\s*[.!]?$",
-        # you can merge this PR: what is pointed at is over when it is done
-        rf"(?:{_YOU}|{_FREE}|{_FINE}|{_LEAVE})\s+{_DEED}{_PARTICLE}\s+{_THIS}\s+(?:[\w-]+\s+){{0,2}}?{_ITEM}(?![^.!?;]{{0,60}}\b(?:by|via|using)\s)",
-        rf"(?:{_YOU}|{_FREE}|{_FINE}|{_LEAVE})\s+{_DEED}{_PARTICLE}\s+{_THIS}{_NO_HOW}",
-        rf"(?:{_FREE}|{_LEAVE}|{_YOU.replace('can|may|could|might|', '')})\s+\w+{_PARTICLE}\s+{_THIS}{_NO_HOW}",
-        # you may close the issue: one piece of work, and no condition
-        rf"(?:{_YOU}|{_FREE}|{_FINE}|{_LEAVE})\s+{_DEED}{_PARTICLE}\s+(?P<the>the|my|our|your)\s+(?:[\w-]+\s+)?{_ITEM}{_END}{_NO_HOW}",
-        # I'm fine with you reverting that
-        rf"(?:{_MIND})\s+[\w-]+ing{_PARTICLE}\s+(?:{_THIS}|{_IT}|the\s+(?:[\w-]+\s+)?{_ITEM}){_NO_HOW}",
-        rf"(?:{_MIND})\s+[\w-]+ing\b[^.!?;]{{0,60}}?{_ONCE}",
-        # permission with an adverb: you can use sudo for this one, ok to overwrite it this time
-        rf"(?:{_YOU}|{_FREE}|{_FINE}|{_LEAVE})(?<!can now)(?<!may now)\s+\w[^.!?;]{{0,80}}?{_ONCE}",
-        rf"(?:{_ONCE}),?\s+(?:{_YOU}|{_FREE}|{_FINE}|{_LEAVE})",
-        rf"\b(?:no\s+need|(?:don't|do\s+not)\s+(?:need|have))\s+to\s+(?:ask|check|confirm|wait)\b[^.!?;]{{0,40}}?{_ONCE}|\b(?:I|we)(?:'ll|\s+will)?\s+(?:allow|permit)\s+(?:it|this|that)\b(?=\s*(?:[.!,;]|$)|[^.!?;]{{0,40}}?{_ONCE})",
-        # an answer and an order: yes please, delete it; alright, run the migration
-        rf"{_ACK}(?:{speech.VERBS}{_PARTICLE}(?:\s+(?:{_THIS}|{_IT})|\s*[.!]?$)|you\s+(?:can|may)\s*[.!]?$)",
-        rf"{_ACK}(?:{_DEED}|run|start|apply|execute|send|post|install){_PARTICLE}\s+(?:the|my|our|your|both|all)\b{_NO_HOW}",
-        # other languages: only what names the one occasion or points at the one thing
-        r"\b(?:nur|bloß)\s+(?:noch\s+)?dieses\s+(?:eine\s+)?mal\b|\b(?:diesmal|dieses\s+mal|ausnahmsweise)\s+(?:darfst|kannst)\s+du\b|\bdu\s+(?:darfst|kannst)\b[^.!?;]{0,60}\b(?:diesmal|dieses\s+mal|ausnahmsweise)\b",
-        r"\bdu\s+(?:kannst|darfst)\s+(?:jetzt\s+|nun\s+|gerne?\s+|ruhig\s+)*(?:diesen|diese|dieses|den|das)\s+(?:PR|MR|branch|ticket|issue|commit|pull\s+request|zweig)\b[^.!?;]{0,12}\b(?:mergen|löschen|schließen|schliessen|pushen|entfernen|zusammenführen)\b",
-        r"\b(?:juste|seulement|uniquement)\s+(?:pour\s+)?cette\s+fois\b|\btu\s+peux\b[^.!?;]{0,60}\bcette\s+fois\b|\bcette\s+fois(?:-ci)?,?\s+tu\s+peux\b|^vas-y\b|\btu\s+peux\s+(?:maintenant\s+)?(?:fusionner|supprimer|fermer|pousser|merger)\s+(?:cette|ce|ces|la|le)\s+(?:PR|branche|ticket|commit)\b",
-        r"\b(?:sol[oa]|sólo|únicamente)\s+(?:por\s+)?esta\s+vez\b|\bpuedes\b[^.!?;]{0,60}\besta\s+vez\b|\b(?:por\s+)?esta\s+vez,?\s+puedes\b|\bpuedes\s+(?:ya\s+)?(?:fusionar|borrar|eliminar|cerrar|subir|mergear)\s+(?:esta|este|esa|ese|la|el)\s+(?:PR|rama|ticket|commit|issue)\b",
-        r"(?:就|只|仅)(?:此|这)一?次|(?:这|本)一?次(?:可以|允许|准许)|你?可以(?:现在)?(?:合并|删除|推送|提交|部署|关闭)(?:这|那|该)",
-    )
-)  # fmt: skip
-# A match of the table holds at least one of these words, or a character of the last row: most texts are done here.
-_WORDS = (
-    "you free ahead once time approved granted accepted confirmed proceed continue carry press move go ship guest means allow permit"
-    " objection objections mind need fine ok okay alright right good cool clear cleared safe ready happy comfortable acceptable problem worries"
-    " let authorize authorise permission yes yep yeah yup k sure great perfect agreed lgtm looks look sounds sound course nice excellent thanks"
-    " thank works give grant just only allowed du dieses tu cette vas puedes vez"
+_MAY = rf"(?:{_YOU}|{_FREE}|{_FINE}|{_LEAVE})"
+# Words of which a match holds one at least.
+_ALLOWING = "you free ok okay fine alright right good cool problem clear cleared allowed acceptable allow permit let authorize authorise grant give mind happy"
+_MINDING = "ok okay fine good cool happy comfortable mind objection objections"
+_ANSWERING = (
+    "yes yep yeah yup ok okay k alright right fine sure great good cool perfect agreed approved accepted confirmed granted lgtm looks look sounds sound no course go do"
+    " nice excellent thanks thank works"
 )
-_NEEDS = frozenset(_WORDS.split())
-_CHINESE = re.compile("[可次]")
+
+_TABLE = (
+    # says by itself that it is for once: just this once, go for it, permission granted
+    row("once time go ship guest means approved", r"\b(?:just|only)\s+(?:for\s+)?this\s+(?:once|one\s+time)\b|\bthis\s+one\s+time\b|^(?:ok(?:ay)?,?\s+|yes,?\s+)?(?:(?:go\s+for\s+it|ship\s+it)(?=\s*(?:[.!,;:]|$|now\b))|(?:be\s+my\s+guest|by\s+all\s+means)\b)|\bapproved[,;:.!]?\s+(?:please\s+)?(?:ship|merge|deploy|push|land|release)\s+it\b"),
+    row("granted you", r"\b(?:permission|approval|exception)\s+(?:is\s+)?(?:hereby\s+)?granted(?=\s*(?:[,;:.!-]|$|for\s+(?:this|that)\b|this\b|just\b))|\byou(?:'ve|\s+have)\s+(?:got\s+)?(?:my|the|our)\s+(?:green\s+light|go-?\s?ahead|blessing|approval|permission|ok(?:ay)?)(?=\s*(?:[,;:.!]|$|on\s+(?:this|that)\b|for\s+(?:this|that)\b))"),
+    # go ahead, said to the agent; proceed with the one thing at hand
+    row("ahead", r"(?:^|[,;:.!]\s*|\b(?:just|please|and|so|then|now|you\s+(?:can|may|could|should))\s+)go\s+(?:right\s+)?ahead\b(?!\s+of\b)"),
+    row("proceed continue carry press move go", rf"^(?:{_ACK[1:]})?(?:please\s+|now\s+|you\s+(?:can|may)\s+(?:now\s+)?)*(?:proceed|continue|carry\s+on|press\s+on|move\s+on|move\s+forward|go\s+on)\s+(?:with|to|and)\s+(?:the|this|that|these|those|your|it)\b{_NO_HOW}"),
+    # ok to merge, cleared to deploy: nothing else said
+    row("ok okay good fine clear cleared safe free approved ready", r"^(?:(?:it's|that's|you're|we're|(?:it|that|this)\s+is|(?:you|we)\s+are)\s+)?(?:now\s+|all\s+)?(?:ok(?:ay)?|good|fine|clear(?:ed)?|safe|free|approved|ready)\s+(?:to|for)\s+(?:merg|push|deploy|ship|land|releas|go|proceed|commit|publish)\w*(?:\s+(?:now|it|this|that))?\s*[.!]?$"),
+    # you can merge this PR: what is pointed at is over when it is done; you may close the issue: one piece of work, no condition
+    row(_ALLOWING, rf"{_MAY}\s+{_DEED}{_PARTICLE}\s+(?:{_THIS}\s+(?:[\w-]+\s+){{0,2}}?{_ITEM}(?![^.!?;]{{0,60}}\b(?:by|via|using)\s)|{_THIS}{_NO_HOW}|(?P<the>the|my|our|your)\s+(?:[\w-]+\s+)?{_ITEM}{_END}{_NO_HOW})"),
+    row(_ALLOWING, rf"(?:{_FREE}|{_LEAVE}|{_YOU.replace('can|may|could|might|', '')})\s+\w+{_PARTICLE}\s+{_THIS}{_NO_HOW}"),
+    # I'm fine with you reverting that
+    row(_MINDING, rf"(?:{_MIND})\s+[\w-]+ing{_PARTICLE}\s+(?:{_THIS}|{_IT}|the\s+(?:[\w-]+\s+)?{_ITEM}){_NO_HOW}"),
+    row(_MINDING, rf"(?:{_MIND})\s+[\w-]+ing\b[^.!?;]{{0,60}}?{_ONCE}"),
+    # permission with an adverb: you can use sudo for this one, ok to overwrite it this time
+    row(_ALLOWING, rf"{_MAY}(?<!can now)(?<!may now)\s+\w[^.!?;]{{0,80}}?{_ONCE}"),
+    row(_ALLOWING, rf"(?:{_ONCE}),?\s+{_MAY}"),
+    row("ask check confirm wait allow permit", rf"\b(?:no\s+need|(?:don't|do\s+not)\s+(?:need|have))\s+to\s+(?:ask|check|confirm|wait)\b[^.!?;]{{0,40}}?{_ONCE}|\b(?:I|we)(?:'ll|\s+will)?\s+(?:allow|permit)\s+(?:it|this|that)\b(?=\s*(?:[.!,;]|$)|[^.!?;]{{0,40}}?{_ONCE})"),
+    # an answer and an order: yes please, delete it; alright, run the migration
+    row(_ANSWERING, rf"{_ACK}(?:{speech.VERBS}{_PARTICLE}(?:\s+(?:{_THIS}|{_IT})|\s*[.!]?$)|you\s+(?:can|may)\s*[.!]?$)"),
+    row(_ANSWERING, rf"{_ACK}(?:{_DEED}|run|start|apply|execute|send|post|install){_PARTICLE}\s+(?:the|my|our|your|both|all)\b{_NO_HOW}"),
+    # other languages: only what names the one occasion or points at the one thing
+    row("dieses diesmal ausnahmsweise", r"\b(?:nur|bloß)\s+(?:noch\s+)?dieses\s+(?:eine\s+)?mal\b|\b(?:diesmal|dieses\s+mal|ausnahmsweise)\s+(?:darfst|kannst)\s+du\b|\bdu\s+(?:darfst|kannst)\b[^.!?;]{0,60}\b(?:diesmal|dieses\s+mal|ausnahmsweise)\b"),
+    row("du", r"\bdu\s+(?:kannst|darfst)\s+(?:jetzt\s+|nun\s+|gerne?\s+|ruhig\s+)*(?:diesen|diese|dieses|den|das)\s+(?:PR|MR|branch|ticket|issue|commit|pull\s+request|zweig)\b[^.!?;]{0,12}\b(?:mergen|löschen|schließen|schliessen|pushen|entfernen|zusammenführen)\b"),
+    row("cette tu vas", r"\b(?:juste|seulement|uniquement)\s+(?:pour\s+)?cette\s+fois\b|\btu\s+peux\b[^.!?;]{0,60}\bcette\s+fois\b|\bcette\s+fois(?:-ci)?,?\s+tu\s+peux\b|^vas-y\b|\btu\s+peux\s+(?:maintenant\s+)?(?:fusionner|supprimer|fermer|pousser|merger)\s+(?:cette|ce|ces|la|le)\s+(?:PR|branche|ticket|commit)\b"),
+    row("vez puedes", r"\b(?:sol[oa]|sólo|únicamente)\s+(?:por\s+)?esta\s+vez\b|\bpuedes\b[^.!?;]{0,60}\besta\s+vez\b|\b(?:por\s+)?esta\s+vez,?\s+puedes\b|\bpuedes\s+(?:ya\s+)?(?:fusionar|borrar|eliminar|cerrar|subir|mergear)\s+(?:esta|este|esa|ese|la|el)\s+(?:PR|rama|ticket|commit|issue)\b"),
+    row("", r"(?:就|只|仅)(?:此|这)一?次|(?:这|本)一?次(?:可以|允许|准许)|你?可以(?:现在)?(?:合并|删除|推送|提交|部署|关闭)(?:这|那|该)"),
+)  # fmt: skip
 _NEGATED = re.compile(
     r"(?i)(?:\b(?:never|not|nobody|without|before|unless|until|whether|if|cannot|ask|ensure|sure|so\s+that|that|which|verify)|n't)\s+(?:[\w']+\s+){0,2}$"
 )
 _CONDITION = re.compile(r"(?i)\b(?:if|when|once|after|unless|as\s+soon\s+as|provided|while)\b")
-_TO_IT = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        # it points at what was being spoken of; only where nothing in the text can be meant
-        rf"(?:{_YOU}|{_FREE}|{_FINE}|{_LEAVE})\s+(?:{_DEED}|{_WEAK}){_PARTICLE}\s+{_IT}{_NO_HOW}",
-        rf"{_FREE}\s+\w+{_PARTICLE}\s+{_IT}{_NO_HOW}",
-    )
-)
+# It points at what was being spoken of; only where nothing in the text can be meant.
+_TO_IT = (
+    row(_ALLOWING, rf"{_MAY}\s+(?:{_DEED}|{_WEAK}){_PARTICLE}\s+{_IT}{_NO_HOW}"),
+    row("free", rf"{_FREE}\s+\w+{_PARTICLE}\s+{_IT}{_NO_HOW}"),
+)  # fmt: skip
 
 
 def grant(text: str) -> Refusal | None:
     """A refusal that quotes the permission for once that `text` gives, or None. Never raises for any string."""
-    if _NEEDS.isdisjoint(speech.words(text)) and not _CHINESE.search(text):
-        return None
+    said = speech.words(text)
+    rows, to_it = speech.tried(_TABLE, said), speech.tried(_TO_IT, said)
     opening = True  # nothing was named so far, so `it` means something outside the text
-    for sentence in speech.split(text):
-        if not speech.HABIT.search(sentence.plain) and (found := _found(sentence, opening=opening)):
-            return _refusal(speech.quote(found, sentence))
+    for sentence in speech.split(text) if rows else ():
+        if not speech.HABIT.search(sentence.plain):
+            found = _pointed(sentence, rows) or (_unnamed(sentence, to_it) if opening else None)
+            if found:
+                return _refusal(speech.quote(found, sentence))
         opening = opening and bool(_ALONE.match(sentence.plain))
     return None
 
 
-def _found(sentence: speech.Sentence, *, opening: bool) -> re.Match[str] | None:
-    for pattern in _PATTERNS:
-        match = pattern.search(sentence.plain)
+def _pointed(sentence: speech.Sentence, rows: tuple[speech.Row, ...]) -> re.Match[str] | None:
+    for one in rows:
+        match = one.search(sentence.plain)
         if match is None or _NEGATED.search(sentence.plain, max(0, match.start() - 30), match.start()):
             continue
-        if not ("the" in pattern.groupindex and _CONDITION.search(sentence.plain, 0, match.start())):
-            return match
-    if not opening:
-        return None
-    for pattern in _TO_IT:
-        match = pattern.search(sentence.plain)
-        if match and _unnamed(sentence.plain[: match.start()]):
+        if not (match.groupdict().get("the") and _CONDITION.search(sentence.plain, 0, match.start())):
             return match
     return None
 
 
-def _unnamed(before: str) -> bool:
-    """True when the words before a permission name nothing that its `it` could mean: they are an answer, or few."""
-    return not _CONDITION.search(before) and (len(before.split()) <= 2 or bool(_ALONE.match(before)))
+def _unnamed(sentence: speech.Sentence, rows: tuple[speech.Row, ...]) -> re.Match[str] | None:
+    """Permission for `it`, when the words before name nothing that could be meant: they are an answer, or few."""
+    for one in rows:
+        match = one.search(sentence.plain)
+        before = sentence.plain[: match.start()] if match else ""
+        if match and not _CONDITION.search(before) and (len(before.split()) <= 2 or _ALONE.match(before)):
+            return match
+    return None
 
 
 def _refusal(quoted: str) -> Refusal:

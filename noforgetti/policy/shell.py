@@ -9,17 +9,20 @@ sets. Nothing is run, and no variable of the environment is known: a command hid
 from __future__ import annotations
 
 import re
+import time
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node
 
 Words = tuple[str, ...]
 
-LONGEST = 100_000  # bytes of a line that are read: more is data, and a rule's answer must not wait for it
+LONGEST = 32_000  # bytes of a line that are read: more is data, and a rule's answer must not wait for it
+_SECONDS = 0.5  # for parsing one line; 100 kB of a script take 0.03, but of `)` the grammar's recovery takes minutes
+_PIECE = 65_536  # bytes that the parser is handed at a time
 _MOST = 2_000  # simple commands of one line
 _DEPTH = 5  # shells inside of shells
 _VALUE = 1_000  # code points kept of a variable's value: one that is made of itself again and again would grow for ever
@@ -45,7 +48,21 @@ _BEHIND = {
     "chronic": "",
     "caffeinate": "-t",
 }
-_GIT_VALUES = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
+# Options that may stand before a subcommand and take a value of their own (each program's manual).
+_BEFORE = {
+    "git": "-C -c --git-dir --work-tree --namespace --exec-path --config-env",
+    "npm": "-C --prefix -w --workspace",
+    "pnpm": "-C --dir -F --filter",
+    "yarn": "--cwd",
+    "docker": "-H --host -c --context --config -l --log-level",
+    "kubectl": "-n --namespace --context --cluster --kubeconfig --user",
+    "helm": "-n --namespace --kube-context --kubeconfig",
+    "gh": "-R --repo",
+    "cargo": "--config -Z -C --color",
+    "uv": "--directory --project --config-file",
+    "make": "-C -f -I",
+    "terraform": "",
+}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", "0": "\0"}
 
 
@@ -54,28 +71,31 @@ def commands(line: str) -> tuple[Words, ...]:
     """Every simple command that the line would run, in its order; a command behind another one (`sudo`) is there twice,
     with and without it. Never raises; what cannot be read as shell is cut at blanks and line ends."""
     found: list[Words] = []
-    _Reader(found, {}, {}).read(line, 0)
+    _Reader(found, {}, {}, time.monotonic() + _SECONDS).read(line, 0)
     return tuple(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Parser:
+def _language() -> Language:
     import tree_sitter
     import tree_sitter_bash
 
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_bash.language()))
+    return tree_sitter.Language(tree_sitter_bash.language())
 
 
 class _Reader:
     """One line being read: what it defines on the way holds for what comes after."""
 
-    def __init__(self, found: list[Words], aliases: dict[str, Words], variables: dict[str, str]) -> None:
-        self.found, self.aliases, self.variables = found, aliases, variables
+    def __init__(self, found: list[Words], aliases: dict[str, Words], variables: dict[str, str], until: float) -> None:
+        self.found, self.aliases, self.variables, self.until = found, aliases, variables, until
 
     def read(self, line: str, depth: int) -> None:
         data = line.encode("utf-8", "replace")[:LONGEST]
-        tree = _parser().parse(data)
-        for node in _nodes(tree.root_node):
+        root = self._parsed(data)
+        if root is None:
+            self._cut(data.decode("utf-8", "replace"))
+            return
+        for node in _nodes(root):
             if len(self.found) >= _MOST:
                 return
             match node.type:
@@ -91,6 +111,20 @@ class _Reader:
                     self._add(tuple(_plain(child) for child in node.children))
                 case "ERROR":
                     self._broken(node)
+
+    def _parsed(self, data: bytes) -> Node | None:
+        """The tree of a text; None when it is not there in time."""
+        from tree_sitter import Parser
+
+        parser = Parser(_language())  # of its own: the grammar's scanner keeps state from one text to the next
+        try:
+            return parser.parse(
+                lambda at, _: data[at : at + _PIECE],
+                encoding="utf8",
+                progress_callback=lambda *_: time.monotonic() > self.until,
+            ).root_node
+        except ValueError:
+            return None
 
     def _command(self, node: Node, depth: int) -> None:
         words: list[str] = []
@@ -125,23 +159,26 @@ class _Reader:
 
     def _inside(self, name: str, rest: Words, depth: int) -> None:
         """The command that a command runs."""
-        if name in _SHELLS:
+        if name in _SHELLS or name == "su":
             text = _after(rest, "c")
             if text is not None:
                 self.read(text, depth + 1)
-        elif name == "eval":
-            self.read(" ".join(rest), depth + 1)
+        elif name in ("eval", "watch"):
+            self.read(" ".join(_behind(name, rest) if name == "watch" else rest), depth + 1)
+        elif name == "trap" and rest:
+            self.read(rest[0], depth + 1)
         elif name in _BEHIND:
             self._run(_behind(name, rest), depth + 1)
         elif name == "find":
             for at, word in enumerate(rest):
                 if word in ("-exec", "-execdir", "-ok", "-okdir"):
-                    self._run(rest[at + 1 :], depth + 1)
+                    end = next((place for place in range(at, len(rest)) if rest[place] in (";", "+")), len(rest))
+                    self._run(rest[at + 1 : end], depth + 1)
 
     def _add(self, words: Words) -> None:
         if words:
             self.found.append((_name(words[0]), *words[1:]) if words[0] != _name(words[0]) else words)
-            bare = _without_git_options(self.found[-1])
+            bare = _without_options_before(self.found[-1])
             if bare is not None:
                 self.found.append(bare)
 
@@ -168,7 +205,7 @@ class _Reader:
             said = [word for part in child.named_children[1:] for word in self._words(part)]
             first = self._words_of(child)[:1]
             if after and _name(after[0]) in _SHELLS and first in (["echo"], ["printf"]) and depth < _DEPTH:
-                self.read(" ".join(said), depth + 1)
+                self.read(" ".join(said).replace("\\n", "\n"), depth + 1)
 
     def _words_of(self, node: Node) -> list[str]:
         name = node.child_by_field_name("name") if node.type == "command" else None
@@ -176,7 +213,12 @@ class _Reader:
 
     def _broken(self, node: Node) -> None:
         """What the grammar does not understand: cut at blanks, so that a rule still sees plain words."""
-        for line in re.split(r"[\n;&|]+", _plain(node)):
+        self._cut(_plain(node))
+
+    def _cut(self, text: str) -> None:
+        for line in re.split(r"[\n;&|]+", text):
+            if len(self.found) >= _MOST:
+                return
             self._add(tuple(line.replace('"', "").replace("'", "").split()))
 
     def _words(self, node: Node) -> list[str]:
@@ -271,11 +313,12 @@ def _behind(name: str, words: Words) -> Words:
     return words[at:]
 
 
-def _without_git_options(words: Words) -> Words | None:
+def _without_options_before(words: Words) -> Words | None:
     """`git -C dir add .` is `git add .`; None when there is nothing to leave out."""
-    if words[0] != "git":
+    valued = _BEFORE.get(words[0])
+    if valued is None:
         return None
     at = 1
     while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in _GIT_VALUES else 1
-    return ("git", *words[at:]) if 1 < at < len(words) else None
+        at += 2 if words[at] in valued.split() else 1
+    return (words[0], *words[at:]) if 1 < at < len(words) else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 # Verbs that agents are told to do. An order begins with one of them; a fact hardly ever does.
 VERBS = (
@@ -67,6 +68,30 @@ class Sentence:
     plain: str
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table: a pattern for `Sentence.plain`, why it offends, and words (see `words`) of which a match
+    holds at least one; no words: it is always tried. Compiled when it is first tried, since all of them take 0.2 s."""
+
+    pattern: str
+    needs: frozenset[str]
+    why: str = ""
+
+    def search(self, plain: str) -> re.Match[str] | None:
+        """The first match, in any case of letters."""
+        return _compiled(self.pattern).search(plain)
+
+
+def row(needs: str, pattern: str, why: str = "") -> Row:
+    """A row from its words, parted by spaces."""
+    return Row(pattern, frozenset(needs.split()), why)
+
+
+def tried(table: tuple[Row, ...], said: frozenset[str]) -> tuple[Row, ...]:
+    """The rows of a table that a text of these words can match."""
+    return tuple(row for row in table if not row.needs or not row.needs.isdisjoint(said))
+
+
 def split(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text. A dot inside a name, number, file name, address or quotation ends none; nor do `e.g.`
     and its like. A line that goes on in small letters belongs to the line before."""
@@ -103,6 +128,11 @@ def words(text: str) -> frozenset[str]:
 def quote(match: re.Match[str], sentence: Sentence) -> str:
     """The words of the sentence that a pattern found, at most 80 characters, on one line, without backticks."""
     return " ".join(sentence.text[match.start() : match.end()].replace("`", "").split())[:80].strip(" ,;:")
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def _keep(found: list[Sentence], text: str, plain: str, begin: int, end: int) -> None:

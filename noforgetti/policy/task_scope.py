@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 
 from noforgetti.policy import speech
+from noforgetti.policy.speech import row
 from noforgetti.policy.verdict import Refusal, Rule
 
 # A piece of work that ends. Not `table`, `job`, `file`: those are things of the project.
@@ -69,85 +70,55 @@ _TURNED = r"(?:change|raise|increase|decrease|reduce|lower|bump|switch|upgrade|d
 _TURNING = rf"(?:{_TURNED}|(?:chang|rais|increas|decreas|reduc|lower|bump(?:p)?|switch|upgrad|downgrad|updat|adjust|extend|shorten|doubl|halv|dropp|tun|pinn|relax|tighten|widen|cranked\s+up|dialled\s+down|dialed\s+down)(?:ed|d)?)"
 _FOR_NOW = r"(?:this\s+(?:one\s+)?time|for\s+now|for\s+the\s+(?:moment|time\s+being)|just\s+(?:for\s+)?(?:now|today)|for\s+today|today\s+only|this\s+(?:morning|afternoon|evening|week|sprint)|this\s+round|while\s+you(?:'re|\s+are)\s+at\s+it|in\s+the\s+meantime|tonight)"
 
-_PATTERNS = tuple(
-    (why, re.compile(pattern, re.IGNORECASE))
-    for why, pattern in (
-        # something is asked for when an event has come: when done, I want an html report
-        ("asks for something once, after an event", rf"^(?:and\s+|then\s+|please\s+|ok(?:ay)?,?\s+)*{_EVENT}\s*[,:-]?\s+{_ASK}"),
-        ("asks for something once, after an event", rf"^(?:please\s+|then\s+|and\s+|finally,?\s+)*{_ASK}[^.!?;]{{0,80}}?\b{_EVENT}(?=\s*(?:[.!,;]|$))"),
-        # a step of one version's upgrade: when bumping to 1.4.0, drop the vendor dir; and the other way round
-        ("is a step of one version's upgrade", rf"^{_WHEN}{_UPGRADE}[^,.;]{{0,30}},\s*(?:then\s+)?{_ORDERED}"),
-        ("is a step of one version's upgrade", rf"^{speech.ORDER}[^.!?;]{{1,80}}?\b(?:when|while|once|before|after|as\s+part\s+of|during|with)\s+(?:you\s+|we\s+|you're\s+|we're\s+)?{_UPGRADE}(?=\s*(?:[.!,;]|$))"),
-        # one bounded piece of work, first: for this report, use landscape; as part of this change, also ...
-        ("is about one piece of work", rf"^(?:and\s+|but\s+|also,?\s+|ok(?:ay)?,?\s+)?(?:{_IN}|before|until)\s+{_THIS}\s+(?!{speech.LASTING}\s)(?:[\w-]+\s+){{0,2}}?{_WORK}s?\s*[,:]?\s+(?:{_ORDERED}|I\b|we\b|you\b)"),
-        ("is about one piece of work", rf"^(?:only\s+|just\s+)?for\s+{_THIS}\s+(?:task|ticket|PR|MR|report|experiment|deck|presentation|demo|talk|slides|chart|release|run|change|branch|sprint|bug|fix|commit)\s*[,:]"),
-        # ... and last: write the summary of this incident in Spanish
-        ("is about one piece of work", rf"(?:^|[,;:]\s*){_ORDERED}[^.!?;]{{0,100}}?\b{_IN}\s+(?!the\s+current\s+(?:branch|page|commit|build|release|thread|conversation|run|session)\b){_THIS}\s+(?:(?!_)[\w-]+\s+){{0,1}}?{_WORK}{_NEXT}"),
-        ("is about one piece of work", rf"^(?:keep|make|leave|write|translate|finish|format|render|print|limit|shorten)\s+{_THIS}\s+(?:[\w-]+\s+)?{_WORK}{_NEXT}"),
-        ("is about one piece of work", rf"^{_WHEN}{_THIS}\s+{_WORK}\s+(?:is|has|was|gets)\s+(?:been\s+)?{_OVER}\s*,\s*{_ORDERED}"),
-        # a piece that is being made: the slides; the report you're writing
-        ("is about one piece of work", rf"^(?:and\s+|but\s+|also,?\s+)?(?:for|in|on)\s+(?:the|my|your|our)\s+{_PIECE}\s*,?\s+(?:(?!{_WANT}\s+(?:use|keep)){_ORDERED})"),
-        ("is about one piece of work", r"\b(?:the|that)\s+(?:[\w-]+\s+){1,2}?(?:that\s+|which\s+)?(?:you(?:'re|\s+are)|we(?:'re|\s+are)|I(?:'m|\s+am))\s+(?:now\s+|currently\s+)?(?:writing|working\s+on|making|building|preparing|drafting|creating|doing|editing|reviewing|fixing|discussing|giving|refactoring|debugging)\b"),
-        # only for now: this time, write the test first; keep both endpoints for now
-        ("is meant for now", rf"^(?:and\s+|but\s+|ok(?:ay)?,?\s+)?{_FOR_NOW}\s*,?\s+{_ORDERED}"),
-        ("is meant for now", rf"^(?:please\s+)?(?:(?:let's|we(?:'ll)?|can\s+you|could\s+you)\s+)?{speech.ORDER}[^.!?;]{{1,100}}?\b(?:this\s+time|for\s+now|for\s+the\s+moment|for\s+the\s+time\s+being|this\s+round|for\s+today|today\s+only|just\s+for\s+(?:now|today))(?=\s*(?:[.!,;]|$))"),
-        # a value that was changed: (changed from 1h), raised from 3 to 5, now 30min instead of 1h
-        ("notes that a value was changed", rf"[(\[]\s*(?:(?:it|this|which)\s+)?{_WAS}\s+(?:at\s+|set\s+to\s+|every\s+)?{_VALUE}(?:\s+(?:before|until\s+now|earlier|in\s+the\s+past))?\s*[)\]]"),
-        ("notes that a value was changed", rf"^(?:I\s+|we\s+|I've\s+|we've\s+|please\s+|just\s+)*(?:{_TURNING}|set|moved?|made)\b[^.!?;]{{0,80}}?[(\[,]\s*(?:it\s+|which\s+)?(?:{_WAS}|before|earlier|originally|instead\s+of|from)\s+(?:{_VALUE}|[^()]{{1,30}}[)\]])"),
-        ("notes that a value was changed", rf"^(?:I\s+|we\s+|I've\s+|we've\s+|please\s+|just\s+)*{_TURNING}\s+[^.!?;]{{0,80}}?\bfrom\s+{_VALUE}\s+(?:down\s+|up\s+|over\s+)?to\s+{_VALUE}"),
-        ("notes that a value was changed", rf"^(?:I\s+|we\s+|I've\s+|we've\s+|please\s+|just\s+)*{_TURNING}\s+[^.!?;]{{0,80}}?\bto\s+{_VALUE}\s*,?\s+(?:up\s+|down\s+)?(?:from|instead\s+of|it\s+was|was|previously|formerly)\s+{_VALUE}"),
-        ("notes that a value was changed", rf"\bnow\s+(?:every\s+|set\s+to\s+|at\s+)?{_VALUE}\s*,?\s+(?:instead\s+of|rather\s+than|not|no\s+longer|it\s+was|was|down\s+from|up\s+from|previously|formerly)\s+{_VALUE}|{_VALUE}\s+now,\s+(?:it\s+)?was\s+{_VALUE}"),
-        # other languages: only what names the one piece or the one event
-        ("is about one piece of work", r"\b(?:für|in|bei)\s+(?:diesen|dieses|diese|dieser|diesem|den\s+aktuellen|die\s+aktuelle)\s+(?:bericht|PR|MR|ticket|aufgabe|commit|branch|experiment|präsentation|version|release|lauf|sitzung)\b|\b(?:wenn|sobald)\s+(?:du|das|es|alles)\s+(?:damit\s+)?(?:fertig|bereit)\s+(?:bist|ist)\b[^.!?]{0,8}\b(?:schick|gib|zeig|sag|mach|erstell)\w*\s+mir\b"),
-        ("is about one piece of work", r"\b(?:pour|dans)\s+(?:ce|cette)\s+(?:rapport|PR|ticket|tâche|commit|branche|expérience|présentation|version|session)\b|\bquand\s+(?:tu\s+as|c'est|tout\s+est)\s+(?:fini|terminé|prêt)\b[^.!?]{0,8}\b(?:envoie|donne|montre|fais|dis)-moi\b"),
-        ("is about one piece of work", r"\b(?:para|en)\s+(?:este|esta)\s+(?:informe|PR|ticket|tarea|commit|rama|experimento|presentación|versión|sesión)\b|\bcuando\s+(?:termines|acabes|esté\s+listo)\b[^.!?]{0,8}\b(?:envíame|dame|mándame|muéstrame|dime)\b"),
-        ("is about one piece of work", r"(?:在|对于|针对)?(?:这个|这次|本次|这份|当前)(?:的)?(?:报告|任务|提交|分支|实验|演示|会话|版本|合并请求|PR)|(?:完成|做完|好了)(?:之后|以后|后)[，,]?(?:给我|发我|告诉我)"),
-    )
-)  # fmt: skip
-# A match of each row holds at least one of these words (`0`: a digit), in the order of the table; none: the row always runs.
+# Words of which a match holds one at least.
 _EVENTS = "when once after soon moment"
 _POINTING = "this these that those current present upcoming ongoing s"
-_NEEDS = tuple(
-    frozenset(needs.split())
-    for needs in (
-        _EVENTS,
-        _EVENTS,
-        "0",
-        "0",
-        _POINTING,
-        _POINTING,
-        _POINTING,
-        _POINTING,
-        _POINTING,
-        "for in on",
-        "writing working making building preparing drafting creating doing editing reviewing fixing discussing giving refactoring debugging",
-        "this now moment being today while meantime tonight",
-        "this now moment being today",
-        "was were previously formerly from used had value",
-        "was were previously formerly from used had value before earlier originally instead",
-        "from",
-        "from instead was previously formerly",
-        "now",
-        "diesen dieses diese dieser diesem aktuellen aktuelle wenn sobald",
-        "ce cette quand",
-        "este esta cuando",
-        "",
-    )
-)
+
+_TABLE = (
+    # something is asked for when an event has come: when done, I want an html report
+    row(_EVENTS, rf"^(?:and\s+|then\s+|please\s+|ok(?:ay)?,?\s+)*{_EVENT}\s*[,:-]?\s+{_ASK}", "asks for something once, after an event"),
+    row(_EVENTS, rf"^(?:please\s+|then\s+|and\s+|finally,?\s+)*{_ASK}[^.!?;]{{0,80}}?\b{_EVENT}(?=\s*(?:[.!,;]|$))", "asks for something once, after an event"),
+    # a step of one version's upgrade: when bumping to 1.4.0, drop the vendor dir; and the other way round
+    row("0", rf"^{_WHEN}{_UPGRADE}[^,.;]{{0,30}},\s*(?:then\s+)?{_ORDERED}", "is a step of one version's upgrade"),
+    row("0", rf"^{speech.ORDER}[^.!?;]{{1,80}}?\b(?:when|while|once|before|after|as\s+part\s+of|during|with)\s+(?:you\s+|we\s+|you're\s+|we're\s+)?{_UPGRADE}(?=\s*(?:[.!,;]|$))", "is a step of one version's upgrade"),
+    # one bounded piece of work, first: for this report, use landscape; as part of this change, also ...
+    row(_POINTING, rf"^(?:and\s+|but\s+|also,?\s+|ok(?:ay)?,?\s+)?(?:{_IN}|before|until)\s+{_THIS}\s+(?!{speech.LASTING}\s)(?:[\w-]+\s+){{0,2}}?{_WORK}s?\s*[,:]?\s+(?:{_ORDERED}|I\b|we\b|you\b)", "is about one piece of work"),
+    row(_POINTING, rf"^(?:only\s+|just\s+)?for\s+{_THIS}\s+(?:task|ticket|PR|MR|report|experiment|deck|presentation|demo|talk|slides|chart|release|run|change|branch|sprint|bug|fix|commit)\s*[,:]", "is about one piece of work"),
+    # ... and last: write the summary of this incident in Spanish
+    row(_POINTING, rf"(?:^|[,;:]\s*){_ORDERED}[^.!?;]{{0,100}}?\b{_IN}\s+(?!the\s+current\s+(?:branch|page|commit|build|release|thread|conversation|run|session)\b){_THIS}\s+(?:(?!_)[\w-]+\s+){{0,1}}?{_WORK}{_NEXT}", "is about one piece of work"),
+    row(_POINTING, rf"^(?:keep|make|leave|write|translate|finish|format|render|print|limit|shorten)\s+{_THIS}\s+(?:[\w-]+\s+)?{_WORK}{_NEXT}", "is about one piece of work"),
+    row(_POINTING, rf"^{_WHEN}{_THIS}\s+{_WORK}\s+(?:is|has|was|gets)\s+(?:been\s+)?{_OVER}\s*,\s*{_ORDERED}", "is about one piece of work"),
+    # a piece that is being made: the slides; the report you're writing
+    row("for in on", rf"^(?:and\s+|but\s+|also,?\s+)?(?:for|in|on)\s+(?:the|my|your|our)\s+{_PIECE}\s*,?\s+(?:(?!{_WANT}\s+(?:use|keep)){_ORDERED})", "is about one piece of work"),
+    row("writing working making building preparing drafting creating doing editing reviewing fixing discussing giving refactoring debugging", r"\b(?:the|that)\s+(?:[\w-]+\s+){1,2}?(?:that\s+|which\s+)?(?:you(?:'re|\s+are)|we(?:'re|\s+are)|I(?:'m|\s+am))\s+(?:now\s+|currently\s+)?(?:writing|working\s+on|making|building|preparing|drafting|creating|doing|editing|reviewing|fixing|discussing|giving|refactoring|debugging)\b", "is about one piece of work"),
+    # only for now: this time, write the test first; keep both endpoints for now
+    row("this now moment being today while meantime tonight", rf"^(?:and\s+|but\s+|ok(?:ay)?,?\s+)?{_FOR_NOW}\s*,?\s+{_ORDERED}", "is meant for now"),
+    row("this now moment being today", rf"^(?:please\s+)?(?:(?:let's|we(?:'ll)?|can\s+you|could\s+you)\s+)?{speech.ORDER}[^.!?;]{{1,100}}?\b(?:this\s+time|for\s+now|for\s+the\s+moment|for\s+the\s+time\s+being|this\s+round|for\s+today|today\s+only|just\s+for\s+(?:now|today))(?=\s*(?:[.!,;]|$))", "is meant for now"),
+    # a value that was changed: (changed from 1h), raised from 3 to 5, now 30min instead of 1h
+    row("was were previously formerly from used had value", rf"[(\[]\s*(?:(?:it|this|which)\s+)?{_WAS}\s+(?:at\s+|set\s+to\s+|every\s+)?{_VALUE}(?:\s+(?:before|until\s+now|earlier|in\s+the\s+past))?\s*[)\]]", "notes that a value was changed"),
+    row("was were previously formerly from used had value before earlier originally instead", rf"^(?:I\s+|we\s+|I've\s+|we've\s+|please\s+|just\s+)*(?:{_TURNING}|set|moved?|made)\b[^.!?;]{{0,80}}?[(\[,]\s*(?:it\s+|which\s+)?(?:{_WAS}|before|earlier|originally|instead\s+of|from)\s+(?:{_VALUE}|[^()]{{1,30}}[)\]])", "notes that a value was changed"),
+    row("from", rf"^(?:I\s+|we\s+|I've\s+|we've\s+|please\s+|just\s+)*{_TURNING}\s+[^.!?;]{{0,80}}?\bfrom\s+{_VALUE}\s+(?:down\s+|up\s+|over\s+)?to\s+{_VALUE}", "notes that a value was changed"),
+    row("from instead was previously formerly", rf"^(?:I\s+|we\s+|I've\s+|we've\s+|please\s+|just\s+)*{_TURNING}\s+[^.!?;]{{0,80}}?\bto\s+{_VALUE}\s*,?\s+(?:up\s+|down\s+)?(?:from|instead\s+of|it\s+was|was|previously|formerly)\s+{_VALUE}", "notes that a value was changed"),
+    row("now", rf"\bnow\s+(?:every\s+|set\s+to\s+|at\s+)?{_VALUE}\s*,?\s+(?:instead\s+of|rather\s+than|not|no\s+longer|it\s+was|was|down\s+from|up\s+from|previously|formerly)\s+{_VALUE}|{_VALUE}\s+now,\s+(?:it\s+)?was\s+{_VALUE}", "notes that a value was changed"),
+    # other languages: only what names the one piece or the one event
+    row("diesen dieses diese dieser diesem aktuellen aktuelle wenn sobald", r"\b(?:für|in|bei)\s+(?:diesen|dieses|diese|dieser|diesem|den\s+aktuellen|die\s+aktuelle)\s+(?:bericht|PR|MR|ticket|aufgabe|commit|branch|experiment|präsentation|version|release|lauf|sitzung)\b|\b(?:wenn|sobald)\s+(?:du|das|es|alles)\s+(?:damit\s+)?(?:fertig|bereit)\s+(?:bist|ist)\b[^.!?]{0,8}\b(?:schick|gib|zeig|sag|mach|erstell)\w*\s+mir\b", "is about one piece of work"),
+    row("ce cette quand", r"\b(?:pour|dans)\s+(?:ce|cette)\s+(?:rapport|PR|ticket|tâche|commit|branche|expérience|présentation|version|session)\b|\bquand\s+(?:tu\s+as|c'est|tout\s+est)\s+(?:fini|terminé|prêt)\b[^.!?]{0,8}\b(?:envoie|donne|montre|fais|dis)-moi\b", "is about one piece of work"),
+    row("este esta cuando", r"\b(?:para|en)\s+(?:este|esta)\s+(?:informe|PR|ticket|tarea|commit|rama|experimento|presentación|versión|sesión)\b|\bcuando\s+(?:termines|acabes|esté\s+listo)\b[^.!?]{0,8}\b(?:envíame|dame|mándame|muéstrame|dime)\b", "is about one piece of work"),
+    row("", r"(?:在|对于|针对)?(?:这个|这次|本次|这份|当前)(?:的)?(?:报告|任务|提交|分支|实验|演示|会话|版本|合并请求|PR)|(?:完成|做完|好了)(?:之后|以后|后)[，,]?(?:给我|发我|告诉我)", "is about one piece of work"),
+)  # fmt: skip
 _STANDING = re.compile(r"(?i)\b(?:each|every(?!\s?\d)|any)\b")
 
 
 def task_scope(text: str) -> Refusal | None:
     """A refusal that quotes what ties `text` to one task, or None. Never raises for any string."""
-    words = speech.words(text)
-    rows = [row for row, needs in zip(_PATTERNS, _NEEDS, strict=True) if not (needs and needs.isdisjoint(words))]
-    for sentence in speech.split(text):
+    rows = speech.tried(_TABLE, speech.words(text))
+    for sentence in speech.split(text) if rows else ():
         plain = sentence.plain
         if speech.HABIT.search(plain) or _STANDING.search(plain):
             continue
-        for why, pattern in rows:
-            if match := pattern.search(plain):
-                return _refusal(why, speech.quote(match, sentence))
+        for one in rows:
+            if match := one.search(plain):
+                return _refusal(one.why, speech.quote(match, sentence))
     return None
 
 

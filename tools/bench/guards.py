@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from noforgetti.policy import guards, secrecy
-from noforgetti.policy.verdict import Refusal
+from noforgetti.policy.verdict import Refusal, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,6 +66,16 @@ def costs() -> None:
     print(f"check of a sentence, automatic            {check * 1e3:8.2f} ms")
     print(f"  with a document of 1,000 sentences      {against * 1e3:8.2f} ms   x {against / check:.1f}")
     print(f"redact of {WINDOW:,} characters            {redact * 1e3:8.2f} ms   x {redact / copy:.0f} of a copy")
+    from noforgetti.policy import grants, stated, task_scope
+
+    rules: dict[str, Callable[[str], object]] = {
+        "grant": grants.grant,
+        "task scope": task_scope.task_scope,
+        "stated": stated.stated,
+    }
+    for name, rule in rules.items():
+        spent = timed(lambda rule=rule: [rule(one) for one in SENTENCES], 50) / len(SENTENCES)  # type: ignore[misc]
+        print(f"{name} of a sentence{'':{27 - len(name)}}{spent * 1e6:8.1f} us")
 
 
 def quality(secret: dict[str, Callable[[], str]], clean: dict[str, Callable[[], str]], *, each: int) -> None:
@@ -79,15 +89,51 @@ def quality(secret: dict[str, Callable[[], str]], clean: dict[str, Callable[[], 
             print(f"  {kind}: {count} of {each} flagged")
 
 
+# The labels whose sentences a rule is there to refuse.
+REFUSES = {
+    Rule.GRANT: {"grant"},
+    Rule.TASK_SCOPE: {"task_scope"},
+    Rule.TRANSIENT: {"number_ref", "progress", "temporary_failure", "raw_log"},
+    Rule.INJECTION: {"injection"},
+    Rule.SECRET: {"secret"},
+}
+STORABLE = {"durable", "preference"}
+
+
 def labels(path: Path, *, fill: Callable[[str], str]) -> None:
-    """What an automatic writer would be told about each label."""
+    """What an automatic writer would be told about each label; precision and recall by rule and of the detectors."""
+    from noforgetti.policy import stated
+
+    items = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    said = [(fill(item["text"]), item["label"]) for item in items]
+    answers = [(text, label, guards.check(text, limit=800, automatic=True)) for text, label in said]
+    verdicts = [(text, label, answer.rule if isinstance(answer, Refusal) else None) for text, label, answer in answers]
     table: dict[str, Counter[str]] = defaultdict(Counter)
-    for line in path.read_text(encoding="utf-8").splitlines():
-        item = json.loads(line)
-        answer = guards.check(fill(item["text"]), limit=800, automatic=True)
-        table[item["label"]][answer.rule if isinstance(answer, Refusal) else "passes"] += 1
+    for _, label, verdict in verdicts:
+        table[label][verdict or "passes"] += 1
     for label, counts in table.items():
         print(f"{label:20} " + ", ".join(f"{rule} {count}" for rule, count in counts.most_common()))
+    for rule, meant in REFUSES.items():
+        _figures(rule, [(text, label in meant, verdict is rule) for text, label, verdict in verdicts])
+    for text, label, verdict in verdicts:
+        if verdict and label in STORABLE:
+            print(f"  refused as {verdict}, though {label}: {text}")
+    asked = [(text, label == "question", stated.question(text)) for text, label in said]
+    _figures("question", asked)
+    # A fact that reads like a wish may be queued: the review decides. Anything else in the queue is a mistake.
+    queued = [(text, label, bool(stated.stated(text))) for text, label in said]
+    _figures("candidate", [(text, label == "preference", hit) for text, label, hit in queued if label != "durable"])
+    print(f"  and {sum(hit for _, label, hit in queued if label == 'durable')} of the durable facts")
+
+
+def _figures(name: str, rows: list[tuple[str, bool, bool]]) -> None:
+    """Precision and recall of rows of text, meant and found, then what went wrong."""
+    right = sum(meant and found for _, meant, found in rows)
+    found, meant = sum(row[2] for row in rows), sum(row[1] for row in rows)
+    print(f"{name:12} precision {right / max(1, found):.3f}  recall {right / max(1, meant):.3f}  ({right} of {meant})")
+    for text, wanted, hit in rows:
+        if wanted != hit:
+            print(f"  {'missed' if wanted else 'wrong'}: {text}")
 
 
 def load(path: Path) -> Any:
