@@ -44,6 +44,9 @@ def test_the_shipped_tools_are_complete() -> None:
 
     assert [tool["name"] for tool in tools] == [
         "project_memory",
+        "memory_remember",
+        "memory_forget",
+        "memory_edit",
         "memory_search",
         "session_search",
         "memory_lessons",

@@ -81,6 +81,29 @@ class Tool(msgspec.Struct):
     branch: str | None = None
 
 
+class ToolCall(msgspec.Struct):
+    """The agent is about to call one of the host's tools."""
+
+    session: Session
+    id: str
+    tool: str
+    input: dict[str, Any] = msgspec.field(default_factory=dict)
+    branch: str | None = None
+
+
+class ToolResult(ToolCall):
+    """A tool that the agent called is done; `error` says that it failed."""
+
+    error: bool = False
+
+
+class TurnEnd(msgspec.Struct):
+    """The model answered and its tools ran."""
+
+    session: Session
+    branch: str | None = None
+
+
 class SessionEnd(msgspec.Struct):
     """The session ends; running reviews may take `wait` seconds more."""
 

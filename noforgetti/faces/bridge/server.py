@@ -37,6 +37,7 @@ from noforgetti.store.base import UnknownBranch
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from noforgetti.faces.bridge.enforcing import Enforcing
     from noforgetti.service.recall import Recall
 
 PROTOCOL = 1
@@ -56,6 +57,7 @@ class Server:
         self._embedding: Embedding | None = None
         self._measured = False
         self._reviews: Reviews | None = None
+        self._enforcing: Enforcing | None = None
         self._hearing: Hearing | None = None
         self._settled: dict[tuple[str, str], requests.Session] = {}  # by branch and id: sessions that said something
         self._caught_up = False  # whether sessions that ended before were looked at
@@ -66,6 +68,9 @@ class Server:
             "skills/paths": self._skills_paths,
             "turn/start": self._turn_start,
             "turn/settled": self._turn_settled,
+            "tool/call": self._tool_call,
+            "tool/result": self._tool_result,
+            "turn/end": self._turn_end,
             "command": self._command,
             "complete": self._complete,
             "tool": self._tool,
@@ -158,6 +163,7 @@ class Server:
         if turn.system_characters is not None and not self._measured:
             self._measured = True  # once: the section's bytes must not follow the length of the prompt around it
             self.turns.sections.tokens = reports.budget(turn.system_characters)
+        self.enforcing.begin(turn.session.id)
         started = self.turns.start(branch, turn.prompt, turn.session.id)
         return {
             "branch": branch,
@@ -200,6 +206,15 @@ class Server:
             job = Job(settled.session, branch, len(settled.prompts), leftovers=leftovers, backlog=behind)
             self._caught_up |= self.reviews.start(job)
         return {}
+
+    def _tool_call(self, params: Any) -> _Result:
+        return self.enforcing.call(params)
+
+    def _tool_result(self, params: Any) -> _Result:
+        return self.enforcing.result(params)
+
+    def _turn_end(self, params: Any) -> _Result:
+        return self.enforcing.turn_end(params)
 
     def _command(self, params: Any) -> _Result:
         command = msgspec.convert(params, requests.Command)
@@ -309,6 +324,15 @@ class Server:
         assert self.memory is not None
         assert self._embedding is not None
         return self._embedding
+
+    @property
+    def enforcing(self) -> Enforcing:
+        """The rules of this process, at work."""
+        if self._enforcing is None:
+            from noforgetti.faces.bridge.enforcing import Enforcing
+
+            self._enforcing = Enforcing(self.memory, lambda wanted: self._branch(wanted)[0], self._ask)
+        return self._enforcing
 
     @property
     def reviews(self) -> Reviews:

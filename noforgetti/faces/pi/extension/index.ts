@@ -1,5 +1,6 @@
 // The Pi side of noforgetti: subscribes, registers, hands every moment to the session's memory. It decides nothing.
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { afterTool, afterTurn, beforeTool } from "./enforcement.ts";
 import { claim, isChildAgent, readLaunch, readTools, release, type ToolSpec } from "./launch.ts";
 import { Memory } from "./memory.ts";
 import { Screen } from "./screen.ts";
@@ -40,6 +41,9 @@ export default async function (pi: ExtensionAPI): Promise<void> {
 		const messages = memory?.run.insert(event.messages);
 		return messages && { messages };
 	});
+	pi.on("tool_call", (event) => beforeTool(memory, event));
+	pi.on("tool_result", (event, ctx) => afterTool(pi, memory, event, ctx.cwd));
+	pi.on("turn_end", (event) => afterTurn(memory, event));
 	pi.on("agent_before_settle", (event) => {
 		if (memory) memory.run.outcome = event.outcome;
 	});

@@ -15,6 +15,7 @@ export interface Limits {
 	command: number;
 	tool: number;
 	start: number;
+	rule: number;
 	quit: number;
 }
 
@@ -34,7 +35,7 @@ export interface ToolSpec {
 	parameters: Json;
 }
 
-export const LIMITS: Limits = { turn: 3000, complete: 500, command: 60_000, tool: 30_000, start: 10_000, quit: 1800 };
+export const LIMITS: Limits = { turn: 3000, complete: 500, command: 60_000, tool: 30_000, start: 10_000, rule: 1000, quit: 1800 };
 
 /** True in a child agent, which neither reads nor writes memory. Blank counts as unset. */
 export function isChildAgent(env: NodeJS.ProcessEnv): boolean {

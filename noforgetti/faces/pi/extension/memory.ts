@@ -68,6 +68,17 @@ export class Memory {
 		}
 	}
 
+	/** What the rules say of a moment; undefined when the bridge is late or gone: rules help, the work goes on. */
+	async rule(method: string, params: Json): Promise<Json | undefined> {
+		if (!this.bridge.alive || this.bridge.silent) return undefined;
+		try {
+			return await this.bridge.call(method, { session: this.session, branch: this.branch, ...params }, this.launch.limits.rule);
+		} catch (error) {
+			this.report(error);
+			return undefined;
+		}
+	}
+
 	/** The session stands at another place of its tree: the branch selected there holds. */
 	moved(ctx: ExtensionContext): void {
 		this.look(ctx);
