@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 from .scripted_model import Reply, text_of
-from .test_main_job import memory, until
+from .test_main_job import memory
 
 if TYPE_CHECKING:
     from .lab import Lab
@@ -74,12 +75,7 @@ def test_a_command_that_nobody_approved_here_does_not_run(lab: Lab) -> None:
         lab, "Count each change of SQL.", "--trigger", "file_modified *.sql", "--action", "run_after",
         "--command", "touch ran",
     )  # fmt: skip
-    state = next(lab.home.rglob("state.sqlite"))
-    import sqlite3
-
-    with sqlite3.connect(state) as db:  # as on a machine to which the memory was synced
-        db.execute("delete from approval")
-    db.close()
+    shutil.rmtree(lab.noforgetti_home / "state")  # as on a machine to which the memory was synced
 
     run(lab, Reply(tool="write", arguments={"path": "a.sql", "content": "select 1;\n"}))
 
@@ -123,19 +119,10 @@ def test_a_reminder_appears_after_a_matching_file_was_edited(lab: Lab) -> None:
     assert "Format billing code with black at 79 columns." in reminder.partition("Memories that fit the files")[2]
 
 
-def test_a_bridge_that_is_gone_blocks_nothing(lab: Lab) -> None:
-    from .test_main_job import bridges
-
+def test_a_bridge_that_never_answers_blocks_nothing(lab: Lab) -> None:
     ruled(lab, "Never make marks.", "--trigger", "bash_contains touch mark", "--action", "block")
-    with lab.rpc() as pi:
-        pi.ask("Hello.")
-        for number in bridges(lab):
-            import os
-            import signal
+    lab.install(["/bin/false"])
 
-            os.kill(int(number), signal.SIGKILL)
-        until(lambda: not bridges(lab) or True)
-        lab.model.reply(bash("touch free"), Reply("done"))
-        pi.ask("Go on.")
+    run(lab, bash("touch mark"))
 
-    assert (lab.project / "free").exists()
+    assert (lab.project / "mark").exists()

@@ -53,5 +53,7 @@ def test_the_shipped_tools_are_complete() -> None:
         "memory_stats",
         "memory_reinforce",
     ]
-    assert list(tools[0]["parameters"]["properties"]) == ["action", "content", "oldText", "importance"]
+    properties = list(tools[0]["parameters"]["properties"])
+    assert properties[:4] == ["action", "content", "oldText", "importance"]
+    assert properties[4:] == ["category", "scope", "overrideConflicts", "force"]
     assert all({"name", "label", "description", "parameters"} <= set(tool) for tool in tools)
