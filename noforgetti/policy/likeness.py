@@ -103,6 +103,7 @@ _NOT_WORDS = re.compile(r"[^\w@#/+.\-]+")
 _EDGES = re.compile(r"(?<!\w)[.\-/]+(?=\s|$)|(?<=\w)[.\-/]+(?=\s|$)")
 _CODE = re.compile(r"`([^`\n]{1,300})`")
 _NUMBER = re.compile(r"\d")
+_VALUE = re.compile(r"\d+(?:[.:]\d+)*")
 _NAME = re.compile(r"(?<![.!?:;`\"“\n•*-] )(?<!^)(?<![\w`])[A-Z][\w'’-]{1,60}|\b[a-z]{1,40}[A-Z]\w{0,60}")
 _PATH = re.compile(r"[/\\@~_]|\w\.\w|^--?\w|::")
 _SEQUENCE = re.compile(r"\b(?:then|first|second|finally|afterwards?|last)\b")
@@ -254,6 +255,9 @@ def _denials(text: str, *, negative: bool) -> tuple[int, int]:
 
 def _meant_alike(new: str, new_negative: bool, old: str, old_negative: bool) -> bool:
     """Are the same words in an order and mood that mean the same?"""
+    values, known = _VALUE.findall(new), _VALUE.findall(old)
+    if values != known and sorted(values) == sorted(known):
+        return False  # `port 1 of host 2` is not `port 2 of host 1`
     return _granted(new, new_negative) == _granted(old, old_negative) and _ordered_alike(new, old)
 
 

@@ -20,7 +20,7 @@ OTHER_WORDS = "how should we save amounts of currency?"  # cosine 0.62 with the 
 MODEL = {"mode": "hybrid", "model": "static-256", "reason": "", "hint": ""}
 ENTRY = {
     "id", "category", "text", "importance", "assessed", "pinned", "enforced", "archived", "key", "created", "writer",
-    "session", "tags",
+    "session", "tags", "negative", "scope",
 }  # fmt: skip
 
 

@@ -155,3 +155,7 @@ def test_no_pair_is_too_strange(new: str, old: str, cosine: float | None) -> Non
 def test_a_text_repeats_itself(text: str) -> None:
     assert compare(text, text) is REPEATS
     assert touches(gist(text), gist(text))
+
+
+def test_the_same_numbers_in_other_places_say_something_else() -> None:
+    assert compare("Writer 1 wrote sentence 0.", "Writer 0 wrote sentence 1.") is not Likeness.REPEATS

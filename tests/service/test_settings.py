@@ -57,6 +57,10 @@ region = "eu-central-1"
 profile = "work"
 path = "~/models/own"
 timeout = 5
+
+[enforcement]
+enabled = false
+allowed = ["npm run a:b"]
 """
 
 
@@ -110,6 +114,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
             "path": "~/models/own",
             "timeout": 5,
         },
+        "enforcement": {"enabled": False, "allowed": ("npm run a:b",)},
         "unknown": (),
     }
 
