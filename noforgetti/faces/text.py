@@ -70,7 +70,16 @@ def show(doc: Document, style: Style = PLAIN) -> str:
         lines += [f"- {clean(one['path'])} {one['reason']}" for one in doc["damaged"]]
     if not lines:
         lines.append(f"Memory branch `{doc['branch']}` holds no entries.")
+    for title, key in (("About the user, in every project", "user"), ("For a session or task", "scoped")):
+        if doc.get(key):
+            lines += ["", style.bold(title)]
+            lines += [f"- {clean(one['text'])} {style.dim('[' + _tail(one) + ']')}" for one in doc[key]]
     return "\n".join(lines)
+
+
+def _tail(one: Document) -> str:
+    ends = f"until {one['expires']}" if one.get("expires") else ""
+    return ", ".join(part for part in (one["id"], one.get("key"), one.get("task"), ends) if part)
 
 
 def entry_list(doc: Document) -> str:

@@ -34,6 +34,7 @@ FALLBACK = 8_000  # bytes of the dump once a session, the reference's 8 KB
 _FULL = 80  # percent, from which on the header warns
 _BOOST = 1.5  # of the budget of a section that the class of the prompt brings forward
 _MARKED = 30 * DAY  # age from which on a decision or a completion shows its days
+_BESIDE = 200  # tokens of a section beside the branch's: the least that a section of the reference has
 _NAMED = 8  # pinned entries without room that are named
 _MARGIN = 1.0  # tokens: the whole text is rounded up once
 _DRIFT = 1e-6  # tokens by which sums of the same weights may differ
@@ -121,16 +122,22 @@ def report(
     *,
     class_: QueryClass = QueryClass.GENERAL,
     budget: int = BUDGET,
+    beside: Sequence[tuple[str, Sequence[Scored]]] = (),
 ) -> Report:
-    """The report of a branch whose entries are `scored`, all of them and best first. Its text is empty when there are
-    none, or when the budget has no room for the header."""
+    """The report of a branch whose entries are `scored`, all of them and best first. `beside` are sections of entries
+    that are not the branch's, by title; each has 200 tokens. The text is empty when there is nothing to tell, or when
+    the budget has no room for the header."""
     stored = sum(len(one.entry.text) for one in scored)
     head = _Head(branch, stored, limits, max(budget, 1), BIAS[class_].hint)
     fixed = weight(head.worst()) + weight(_left_out(len(scored))) + _MARGIN
-    if not scored or fixed > budget:
+    if not (scored or any(others for _, others in beside)) or fixed > budget:
         return Report(budget=budget, scored=tuple(scored))
     page = _Page(budget - fixed)
     ranked = sorted(scored, key=lambda one: -one.value)
+    for title, others in beside:
+        for one in others:
+            if not page.put(title, line_of(one), own=_BESIDE):
+                break
     _pin(page, [one for one in ranked if one.reason is Reason.PINNED])
     plain = [one for one in ranked if one.reason is not Reason.PINNED]
     for part in (parts := _ordered(class_)):
@@ -140,7 +147,12 @@ def report(
     page.fill(one for one in plain if one.told and _section(one) == _PART_OF[one.entry.category].title)
     page.fill(one for one in plain if one.told)
     page.fill(one for one in plain if one.reason is Reason.CAPPED)
-    titles = (PINNED, *(part.title for part in parts), *(part.earlier for part in _PARTS if part.earlier))
+    titles = (
+        *(title for title, _ in beside),
+        PINNED,
+        *(part.title for part in parts),
+        *(part.earlier for part in _PARTS if part.earlier),
+    )
     body = page.text(titles)
     missing = len(scored) - len(page.places)
     text = head.over(body + ("\n\n" + _left_out(missing) if missing else ""))

@@ -10,7 +10,7 @@ from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.commit import CommitKind, Message
 from noforgetti.model.entry import MAIN, BranchName, CommitId
 from noforgetti.policy.names import branch_name
-from noforgetti.service import signals
+from noforgetti.service import scoped, signals
 from noforgetti.service.memory import Draft, Memory, selected
 from noforgetti.store import candidates
 from noforgetti.store import signals as signal_book
@@ -19,7 +19,7 @@ from noforgetti.store.base import BranchExists, Conflict, UnknownBranch, Unreada
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_BOOKS = (signal_book.BOOK, candidates.BOOK)  # what a deleted branch takes with it
+_BOOKS = (signal_book.BOOK, candidates.BOOK, scoped.BOOK)  # what a deleted branch takes with it
 
 
 class KeptBranch(NoForgettiError):

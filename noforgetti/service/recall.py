@@ -12,19 +12,20 @@ import time
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from noforgetti.model.entry import MAIN
 from noforgetti.policy import guards
 from noforgetti.retrieval.base import EmbeddingError, FoundEntry, FoundSession, Passage
 from noforgetti.retrieval.corpus import Corpus, Found
 from noforgetti.retrieval.queries import trivial
 from noforgetti.retrieval.ranking import ASKED, ASKED_NEAR, ENTRIES, SESSIONS
 from noforgetti.retrieval.vectors import Vectors
-from noforgetti.service import index_state
+from noforgetti.service import index_state, scoped
 from noforgetti.service.index_state import file_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
-    from noforgetti.model.entry import Category, CommitId, Entry, Snapshot
+    from noforgetti.model.entry import BlobId, Category, CommitId, Entry, Snapshot, Stored
     from noforgetti.retrieval.ranking import Profile
     from noforgetti.service.embedding import Embedding
     from noforgetti.service.memory import Memory
@@ -46,7 +47,7 @@ class Recall:
         self.memory, self.embedding = memory, embedding
         self.by_words = False  # True: the model is not asked, because it would take too long now
         self._entries: dict[str, Corpus] = {}
-        self._synced: dict[str, CommitId | None] = {}
+        self._synced: dict[str, tuple[CommitId | BlobId | None, ...]] = {}
         self._lineages: dict[str, tuple[str, ...]] = {}
         self._past: Past | None = None
         self._past_corpus: Corpus | None = None
@@ -59,16 +60,20 @@ class Recall:
     ) -> tuple[FoundEntry, ...]:
         """The entries of a branch that fit a query, best first; archived ones too. None when nothing fits.
 
-        `asked`: somebody looks for them and reads the list; else they are put before an agent, and must fit better.
+        `asked`: somebody looks for them and reads the list, and finds what the user-wide memory and open tasks hold
+        too; else they are put before an agent, who is told of those in every turn, and must fit better.
         """
         snapshot = self.memory.snapshot(branch)
-        corpus = self._corpus_of(branch, snapshot)  # of the same snapshot: somebody may be writing right now
-        now = {str(stored.entry.id): stored for stored in snapshot.entries}
-        most = limit if category is None and not asked else len(now)
+        others = self._others(branch)
+        corpus = self._corpus_of(branch, snapshot, others)  # of the same snapshot: somebody may be writing right now
+        now = {str(stored.entry.id): stored for stored in (*others, *snapshot.entries)}
+        elsewhere = {str(stored.entry.id) for stored in others} if not asked else set()
+        most = limit + len(elsewhere) if category is None and not asked else len(now)
         found = self._search(corpus, query, most, (), ASKED if asked else ENTRIES)
         answers = (
             FoundEntry(now[hit.passage.key].entry, hit.score, hit.why, hit.similarity)
             for hit in found.hits
+            if hit.passage.key not in elsewhere
             if not asked or hit.says or hit.score >= ASKED_NEAR
             if category is None or now[hit.passage.key].entry.category is category
         )
@@ -76,9 +81,17 @@ class Recall:
 
     def corpus(self, branch: str) -> Corpus:
         """The index of a branch as it stands now."""
-        return self._corpus_of(branch, self.memory.snapshot(branch))
+        return self._corpus_of(branch, self.memory.snapshot(branch), self._others(branch))
 
-    def _corpus_of(self, branch: str, now: Snapshot) -> Corpus:
+    def _others(self, branch: str) -> tuple[Stored, ...]:
+        """Entries that are not the branch's: of the user-wide memory, and of open tasks."""
+        memory = self.memory
+        if memory.is_wide:
+            return ()
+        passing = scoped.live(scoped.snapshot(memory, branch)[0], memory.clock())
+        return (*memory.wide.snapshot(MAIN).entries, *passing)
+
+    def _corpus_of(self, branch: str, now: Snapshot, others: Sequence[Stored]) -> Corpus:
         corpus = self._entries.get(branch)
         if corpus is None:
             if len(self._entries) >= _CORPORA:
@@ -86,15 +99,16 @@ class Recall:
                 self._entries.pop(oldest).close()
                 self._synced.pop(oldest, None)
             corpus = self._entries[branch] = Corpus(None, ENTRIES)
-        if now.commit is not None and self._synced.get(branch) == now.commit:
+        state = (now.commit, *(stored.blob for stored in others))
+        if now.commit is not None and self._synced.get(branch) == state:
             return corpus
         passages = {
             str(stored.entry.id): Passage(str(stored.entry.id), searched(stored.entry), stored.blob)
-            for stored in now.entries
+            for stored in (*others, *now.entries)
             if not guards.unsafe(stored.entry.text)
         }
         corpus.sync(passages)
-        self._synced[branch] = now.commit
+        self._synced[branch] = state
         return corpus
 
     # ---- past sessions

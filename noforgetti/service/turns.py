@@ -11,12 +11,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from noforgetti.model.entry import Category
+from noforgetti.model.entry import MAIN, Category
+from noforgetti.model.signal import NEW
 from noforgetti.policy import guards, scoring
 from noforgetti.retrieval import lessons as lesson_choice
 from noforgetti.retrieval import report as reports
 from noforgetti.retrieval.queries import BIAS, QueryClass, classify, trivial
-from noforgetti.service import promotions_file, signals, telemetry
+from noforgetti.service import promotions_file, scoped, signals, telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -28,8 +29,12 @@ if TYPE_CHECKING:
     from noforgetti.service.recalling import Question, Recalled
 
 SECTION = "project_memory"
+ABOUT, PASSING = "About the user, in every project", "For this session or task"
 _KEPT = 16  # rendered sections kept, by commit: one for each branch that sessions of this bridge use
 _SESSIONS = 3  # past sessions that a turn is told of (the reference system's figure)
+
+
+_Key = tuple["CommitId | None", "CommitId | None", "tuple[EntryId, ...]", str, QueryClass, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,35 +69,44 @@ class Sections:
 
     def __init__(self, memory: Memory, *, tokens: int = reports.BUDGET) -> None:
         self._memory = memory
-        self._known: dict[tuple[CommitId, str, QueryClass, int], tuple[Told, tuple[Damaged, ...]]] = {}
+        self._known: dict[_Key, tuple[Told, tuple[Damaged, ...]]] = {}
         self.tokens = tokens
 
-    def of(self, branch: str, class_: QueryClass = QueryClass.GENERAL) -> Told:
-        """The section for the branch as it stands now; its text is empty when there is nothing to tell."""
-        head = self._memory.head(branch)
-        if head is None:
+    def of(self, branch: str, class_: QueryClass = QueryClass.GENERAL, session: str = "") -> Told:
+        """The section for the branch as it stands now, with what holds for the user everywhere and for this session;
+        its text is empty when there is nothing to tell."""
+        memory = self._memory
+        head, wide = memory.head(branch), None if memory.is_wide else memory.wide.head(MAIN)
+        passing = scoped.held(memory, branch, session=session)
+        if head is None and wide is None and not passing:
             return Told()
-        key = (head, branch, class_, self.tokens)
+        key = (head, wide, tuple(one.id for one in passing), branch, class_, self.tokens)
         known, damaged = self._known.get(key, (None, ()))
         if known is not None and not damaged:
             return known
         now = self._memory.snapshot(branch)
         if known is not None and damaged == now.damaged:  # what could not be read then cannot be read now
             return known
-        told = self._told(branch, now, class_)
+        told = self._told(branch, now, class_, passing)
         if now.commit == head:
             if len(self._known) >= _KEPT:
                 self._known.pop(next(iter(self._known)))
             self._known[key] = told, now.damaged
         return told
 
-    def _told(self, branch: str, now: Snapshot, class_: QueryClass) -> Told:
-        memory = self._memory
-        scored = scoring.score_all(now, signals.read(memory, branch).by_id, _midnight(memory))
+    def _told(self, branch: str, now: Snapshot, class_: QueryClass, passing: Sequence[Entry]) -> Told:
+        memory, midnight = self._memory, _midnight(self._memory)
+        about: tuple[Scored, ...] = ()
+        if not memory.is_wide:
+            wide = memory.wide
+            known = scoring.score_all(wide.snapshot(MAIN), signals.read(wide, MAIN).by_id, midnight)
+            about = tuple(one for one in known if one.told)
+        beside = ((ABOUT, about), (PASSING, tuple(scoring.score(one, NEW, midnight) for one in passing)))
+        scored = scoring.score_all(now, signals.read(memory, branch).by_id, midnight)
         listed = scored
         if memory.settings.lessons == "selective":
             listed = tuple(one for one in scored if not _chosen_by_prompt(one.entry))
-        made = reports.report(branch, listed, memory.limits, class_=class_, budget=self.tokens)
+        made = reports.report(branch, listed, memory.limits, class_=class_, budget=self.tokens, beside=beside)
         by_id = {one.entry.id: one for one in scored}
         return Told(made.text, len(now), now.characters, made, by_id, promotions_file.waiting(memory, now))
 
@@ -109,13 +123,13 @@ class Turns:
         """What the turn of this prompt is given."""
         settings = self._memory.settings
         class_ = classify(prompt)
-        told = self.sections.of(branch)
+        told = self.sections.of(branch, session=session)
         turn = Turn(branch, class_, trivial(prompt), told)
         if settings.injection == "session-start":
             return self._once(turn, session)
         if settings.ephemeral and settings.recall_budget and not turn.trivial:
             turn = self._recalled(turn, prompt, session)
-        return _placed(turn, self._in_mode(turn))
+        return _placed(turn, self._in_mode(turn, session))
 
     def _recalled(self, turn: Turn, prompt: str, session: str) -> Turn:
         from noforgetti.retrieval import context
@@ -169,22 +183,22 @@ class Turns:
         more = (FoundEntry(one.entry, 0.0, one.why) for one in chosen if one.entry.id not in seen)
         return (*entries, *more)
 
-    def _in_mode(self, turn: Turn) -> dict[str, str]:
+    def _in_mode(self, turn: Turn, session: str) -> dict[str, str]:
         """Where the parts go, by the setting `injection`; its costs are in docs/configuration.md."""
         section = turn.told.text
         match self._memory.settings.injection:
             case "system-prompt":
-                parts = [fenced(self._for_class(turn)), turn.ephemeral]
+                parts = [fenced(self._for_class(turn, session)), turn.ephemeral]
                 return {"section": "", "system_prompt": "\n".join(part for part in parts if part)}
             case "context":
-                parts = [fenced(self._for_class(turn)), turn.ephemeral]
+                parts = [fenced(self._for_class(turn, session)), turn.ephemeral]
                 return {"section": "", "ephemeral": "\n".join(part for part in parts if part)}
             case _:
                 return {"section": section, "ephemeral": turn.ephemeral}
 
-    def _for_class(self, turn: Turn) -> str:
+    def _for_class(self, turn: Turn, session: str) -> str:
         """The report in the order of the prompt's class: only where no prefix cache rests on it."""
-        return self.sections.of(turn.branch, turn.class_).text
+        return self.sections.of(turn.branch, turn.class_, session).text
 
     def _once(self, turn: Turn, session: str) -> Turn:
         body = ""

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from noforgetti import __version__
+from noforgetti.model.entry import MAIN
 from noforgetti.policy import guards
 from noforgetti.service.memory import Memory
 from noforgetti.store.base import FORMAT, Unreadable
@@ -75,6 +76,17 @@ def show_view(branch: str, now: Snapshot) -> Document:
     }
 
 
+def shown_view(memory: Memory, branch: str, now: Snapshot, *, session: str = "") -> Document:
+    """The entries of a branch, with those of the user-wide memory and those of this session and its tasks."""
+    from noforgetti.service import scoped
+
+    doc = show_view(branch, now)
+    if not memory.is_wide:
+        doc["user"] = [entry_view(entry) for entry in memory.wide.snapshot(MAIN)]
+        doc["scoped"] = [entry_view(entry) for entry in scoped.held(memory, branch, session=session)]
+    return doc
+
+
 def status_view(memory: Memory, branch: str, *, embedding: Document | None = None) -> Document:
     """Where the memory is, how full it is, what review is doing and what is degraded. `embedding` is what a resident
     process knows of its own; without it the settings and the disk are looked at."""
@@ -108,6 +120,7 @@ def status_view(memory: Memory, branch: str, *, embedding: Document | None = Non
         "characters": facts.characters,
         "limits": {"entry": limits.entry, "goal": limits.goal, "target": limits.target, "hard": limits.hard},
         "review": review_view(memory, branch),
+        "user": _user_view(memory),
         "index": index,
         "embedding": embedding,
         "hidden": len(hidden),
@@ -130,6 +143,13 @@ def _promoted(memory: Memory, branch: str, now: Snapshot, degraded: list[str]) -
     found = skills.listed(memory, branch)
     degraded += [f"skill `{one.name}` is not offered: {one.refusal.message}" for one in found if one.refusal]
     return promotions_file.waiting(memory, now), sum(one.refusal is None for one in found)
+
+
+def _user_view(memory: Memory) -> Document:
+    """The user-wide memory: what holds in every project."""
+    wide = memory.wide
+    now = wide.snapshot(MAIN)
+    return {"repository": wide.path, "head": now.commit, "entries": len(now), "characters": now.characters}
 
 
 def project_view(memory: Memory) -> Document:

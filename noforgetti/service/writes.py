@@ -250,7 +250,7 @@ class _Write:
         scope = traits.scope or _scope_of(memory)
         checked: str | Refusal = ""
         if text is not None:
-            checked = guards.check(text, limit=memory.limits.entry, automatic=writer.automatic)
+            checked = guards.check(text, limit=memory.limits.entry, automatic=writer.automatic, scope=scope)
         if isinstance(checked, Refusal):
             return checked
         if scope is Scope.USER:

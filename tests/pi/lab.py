@@ -45,7 +45,7 @@ class Lab:
         self.agent, self.noforgetti_home = self.home / ".pi" / "agent", root / "noforgetti"
         self.agent.mkdir(parents=True)
         (self.project / ".git").mkdir(parents=True)
-        self.patience = {"turn": 20_000}  # a busy machine is not what most tests are about
+        self.patience = {"turn": 20_000, "rule": 20_000}  # a busy machine is not what most tests are about
         self.configure()
         self.installed = self.install(bridge)
 
@@ -69,7 +69,7 @@ class Lab:
         return install(self.agent, command=list(bridge), limits=self.patience)
 
     def limits(self, **milliseconds: int) -> None:
-        """Other time limits for the extension: `turn`, `complete`, `command`, `tool`, `start`, `quit`."""
+        """Other time limits for the extension: `turn`, `complete`, `command`, `tool`, `start`, `rule`, `quit`."""
         launch = json.loads((self.extension / "launch.json").read_bytes())
         self.patience.update(milliseconds)
         self.install(launch["command"])

@@ -26,7 +26,7 @@ from noforgetti.faces.bridge.running import Job, Reviews
 from noforgetti.faces.bridge.tools import TOOLS
 from noforgetti.model.entry import MAIN, BranchName
 from noforgetti.retrieval import report as reports
-from noforgetti.service import worker
+from noforgetti.service import scoped, worker
 from noforgetti.service.embedding import Embedding
 from noforgetti.service.meaning import meaning
 from noforgetti.service.memory import Memory, open_memory
@@ -187,6 +187,8 @@ class Server:
         branch, _ = self._branch(settled.branch)
         memory = self.memory
         self.recalling.wake(branch)
+        if memory.exists:
+            scoped.used(memory, branch, settled.session.id)
         if settled.outcome != "completed" or not settled.prompts or settled.session.file is None:
             # Without a file: a child of another tool, or a user who wants no traces. Only `/memory review` reviews it.
             return {}

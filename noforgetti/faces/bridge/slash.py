@@ -130,9 +130,9 @@ def _status(here: Here, _: list[str]) -> Answer:
 
 
 def _show(here: Here, _: list[str]) -> Answer:
-    from noforgetti.service.views import show_view
+    from noforgetti.service.views import shown_view
 
-    return Answer(text.show(show_view(here.branch, here.memory.snapshot(here.branch))))
+    return Answer(text.show(shown_view(here.memory, here.branch, here.memory.snapshot(here.branch))))
 
 
 def _branches(here: Here, _: list[str]) -> Answer:

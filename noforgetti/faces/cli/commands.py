@@ -11,7 +11,7 @@ import click
 
 from noforgetti.faces import text
 from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session, plain
-from noforgetti.model.entry import Category, Importance
+from noforgetti.model.entry import Category, Importance, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,10 @@ def show(session: Session, revision: str | None, old: str | None) -> None:
         return
     if revision is None:
         from noforgetti.service.rendered import keep
+        from noforgetti.service.scoped import terminal
+        from noforgetti.service.views import shown_view
 
+        doc = shown_view(memory, session.branch, now, session=terminal())
         keep(memory, doc)
     session.print(doc, text.show)
 
@@ -96,11 +99,11 @@ def _traits(command: click.Command) -> click.Command:
         click.Option(["--tag", "tags"], multiple=True, help="What it is about, such as testing; may be repeated."),
         click.Option(
             ["--scope"],
-            type=click.Choice(["project"]),
-            default="project",
-            expose_value=False,
-            help="Whose memory it is.",
+            type=click.Choice([one.value for one in Scope]),
+            help="How far it reaches: this project, the user in every project, one task, or this session.",
         ),
+        click.Option(["--task"], default="", metavar="NAME", help="The task of an entry of scope task."),
+        click.Option(["--session"], default="", metavar="ID", help="The session; that of this terminal if left out."),
     ):
         command.params.append(option)
     return command
@@ -130,7 +133,13 @@ def add(
     from noforgetti.service import writes
 
     done = writes.add(
-        session.memory, session.branch, _words(words), _read_traits(**traits), override=override, force=force
+        session.memory,
+        session.branch,
+        _words(words),
+        _read_traits(**traits),
+        session=_session_of(**traits),
+        override=override,
+        force=force,
     )
     _written(session, done)
 
@@ -168,8 +177,16 @@ def remove(session: Session, old: str) -> None:
 
 
 def _read_traits(
-    category: str | None, importance: str | None, pinned: bool | None, key: str | None, tags: tuple[str, ...]
+    category: str | None,
+    importance: str | None,
+    pinned: bool | None,
+    key: str | None,
+    tags: tuple[str, ...],
+    scope: str | None,
+    task: str,
+    session: str,
 ) -> Traits:
+    del session  # not the entry's, but the writer's
     from noforgetti.service import writes
 
     return writes.Traits(
@@ -178,7 +195,18 @@ def _read_traits(
         pinned,
         key,
         tags or None,
+        scope=Scope(scope) if scope else None,
+        task=task,
     )
+
+
+def _session_of(scope: str | None, session: str, **_: Any) -> str:
+    """The session a command writes in: what it names, else the terminal's where the entry is for a session only."""
+    if session or scope != Scope.SESSION:
+        return session
+    from noforgetti.service import scoped
+
+    return scoped.terminal()
 
 
 def _words(words: str) -> str:

@@ -25,7 +25,7 @@ def show(arguments: list[str], environ: Mapping[str, str]) -> bool:
         return False
     folder, branch, as_json = words
     try:
-        from noforgetti.service.places import places
+        from noforgetti.service.places import WIDE, places
         from noforgetti.service.rendered import file_of, stamp
         from noforgetti.store.discovery import discover
 
@@ -35,11 +35,14 @@ def show(arguments: list[str], environ: Mapping[str, str]) -> bool:
         name = discover(folder).repository_name.removesuffix(".git")
         if branch is None:
             branch = _selected(where.state_of(name))
-        head = _head(where.repository(name), branch)
-        if head is None:
-            return False
+        repository = where.repository(name)
+        head = _head(repository, branch)
+        if head is None or _passing(repository, branch):
+            return False  # what holds for a session ends by itself
+        user = where.repository(WIDE)
+        wide = _head(user, "main") if os.path.exists(user) else None
         with open(file_of(where.cache_of(name), branch), encoding="utf-8") as file:
-            if file.readline() != stamp(head):
+            if file.readline() != stamp(head, wide):
                 return False
             body = file.read()
         return _print(body, as_json=as_json, colour=sys.stdout.isatty() and not environ.get("NO_COLOR"))
@@ -87,6 +90,18 @@ def _head(repository: str, branch: str) -> str | None:
             wanted = f" refs/heads/{branch}\n"
             head = next((line[:40] for line in file if line.endswith(wanted)), "")
     return head if len(head) == 40 and _HEX.issuperset(head) else None
+
+
+def _passing(repository: str, branch: str) -> bool:
+    """Whether entries of sessions or tasks lie beside the branch."""
+    ref = f"refs/noforgetti/volatile/{branch}"
+    if os.path.exists(f"{repository}/{ref}"):
+        return True
+    try:
+        with open(f"{repository}/packed-refs", encoding="utf-8") as file:
+            return any(line.endswith(f" {ref}\n") for line in file)
+    except FileNotFoundError:
+        return False
 
 
 def _print(body: str, *, as_json: bool, colour: bool) -> bool:

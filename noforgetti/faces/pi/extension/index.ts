@@ -42,8 +42,8 @@ export default async function (pi: ExtensionAPI): Promise<void> {
 		return messages && { messages };
 	});
 	pi.on("tool_call", (event) => beforeTool(memory, event));
-	pi.on("tool_result", (event, ctx) => afterTool(pi, memory, event, ctx.cwd));
-	pi.on("turn_end", (event) => afterTurn(memory, event));
+	pi.on("tool_result", (event, ctx) => afterTool(pi, memory, event, ctx));
+	pi.on("turn_end", (event, ctx) => afterTurn(memory, event, ctx));
 	pi.on("agent_before_settle", (event) => {
 		if (memory) memory.run.outcome = event.outcome;
 	});

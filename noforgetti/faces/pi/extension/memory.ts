@@ -69,10 +69,12 @@ export class Memory {
 	}
 
 	/** What the rules say of a moment; undefined when the bridge is late or gone: rules help, the work goes on. */
-	async rule(method: string, params: Json): Promise<Json | undefined> {
+	async rule(method: string, params: () => Json): Promise<Json | undefined> {
 		if (!this.bridge.alive || this.bridge.silent) return undefined;
+		const { rule, turn } = this.launch.limits;
+		const limit = method === "turn/end" ? turn : rule; // a reminder searches as the start of a turn does
 		try {
-			return await this.bridge.call(method, { session: this.session, branch: this.branch, ...params }, this.launch.limits.rule);
+			return await this.bridge.call(method, { session: this.session, branch: this.branch, ...params() }, limit);
 		} catch (error) {
 			this.report(error);
 			return undefined;
