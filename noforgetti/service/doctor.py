@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.commit import CommitKind, Message
 from noforgetti.model.entry import BranchName, CommitId, Damaged, Snapshot
-from noforgetti.policy import guards
-from noforgetti.service import candidates, signals
+from noforgetti.policy import enforcement, guards
+from noforgetti.service import candidates, rules, signals
 from noforgetti.service.embedding import Embedding
 from noforgetti.service.index_state import index_state
 from noforgetti.service.memory import Draft, Memory
@@ -195,8 +195,19 @@ def _branch(memory: Memory, name: str) -> Iterator[Finding]:
             yield Finding(
                 "warning", f"branch `{name}`: entry `{entry.id}` is hidden: {refusal.message}", "reword or remove it"
             )
+        if entry.enforced and isinstance(rule := enforcement.parse(entry.rule), enforcement.BadRule):
+            hint = (
+                f"`noforgetti rules set {entry.id} …` binds another, `noforgetti rules clear {entry.id}` takes it off"
+            )
+            yield Finding("warning", f"branch `{name}`: the rule of `{entry.id}` never fires: {rule.reason}", hint)
         if len(entry.text) > memory.limits.entry:
             yield Finding("note", f"branch `{name}`: entry `{entry.id}` has {len(entry.text):,} characters", "split it")
+    waits = [one.entry.id for one in rules.listed(memory, name) if one.state == "waits"]
+    if waits:
+        named = ", ".join(f"`{own}`" for own in waits)
+        yield Finding(
+            "note", f"branch `{name}`: rules wait for your approval: {named}", "see `noforgetti rules approve ENTRY`"
+        )
     if now.characters > memory.limits.hard:
         yield Finding(
             "warning",

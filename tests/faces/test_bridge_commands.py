@@ -180,6 +180,7 @@ def test_completion_offers_subcommands_then_branches_and_nothing_for_what_is_com
         "candidates",
         "promotions",
         "skills",
+        "rules",
         "log",
         "diff",
         "merge",

@@ -249,6 +249,14 @@ def _skills(here: Here, words: list[str]) -> Answer:
     return Answer(text.undone(undone_view(done)), "warning" if done.outcome == "halted" else "info")
 
 
+def _rules(here: Here, _: list[str]) -> Answer:
+    from noforgetti.faces import ruled
+    from noforgetti.service.rule_views import rules_view
+    from noforgetti.service.rules import listed
+
+    return Answer(ruled.listed(rules_view(here.branch, listed(here.memory, here.branch))))
+
+
 def _candidates(here: Here, words: list[str]) -> Answer:
     from noforgetti.faces import queued
     from noforgetti.model.candidate import Candidate
@@ -320,6 +328,7 @@ WORDS: dict[str, Word] = {
     "candidates": Word(_CANDIDATES, "what may become a memory and waits for you", _candidates, 0, 2),
     "promotions": Word(_PROMOTIONS, "what memories could become", _promotions, 0, 2),
     "skills": Word(_SKILLS, "the skills of the branch", _skills, 0, 2),
+    "rules": Word("rules", "what entries enforce", _rules),
     "log": Word("log [ENTRY]", "the newest changes", _log, 0, 1),
     "diff": Word("diff A [B]", "how two branches or commits differ", _diff, 1, 2),
     "merge": Word("merge NAME [--ours|--theirs]", "merge a branch into this one", _merge, 1, 2),
