@@ -114,6 +114,7 @@ def test_a_changed_file_reminds_of_the_entry_that_fits_it_once(host: Host) -> No
     bridge = host.start()
     host.tool(bridge, action="add", content="Format billing code with black at 79 columns.")
     host.tool(bridge, action="add", content="The nightly job purges deleted tenants.")
+    host.tool(bridge, action="add", content="Generated files are not modified.")
     bridge.call("tool", session=host.who, branch=None, name="memory_search", arguments={"query": "loads the model"})
     told = []
     for _ in range(2):

@@ -64,6 +64,8 @@ class Enforcing:
             return []
         from noforgetti.retrieval.ranking import ENTRIES
 
-        found = self._ask(Question(branch, f"files modified: {words}", REMINDED, 0, session))
+        # Not "files modified: …": every entry with the word "file" would fit every change. Ten paths asked of fourteen
+        # entries brought ten that have nothing to do with the path (with the shipped model); without it, none.
+        found = self._ask(Question(branch, words, REMINDED, 0, session))
         clear = [one for one in found.entries if one.similarity is None or one.score >= ENTRIES.floor]
         return [one.entry for one in clear if not one.entry.archived]
