@@ -63,6 +63,7 @@ _BEFORE = {
     "make": "-C -f -I",
     "terraform": "",
 }
+_BEYOND = re.compile(rb"[\x80-\xff]")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", "0": "\0"}
 
 
@@ -88,10 +89,20 @@ class _Reader:
 
     def __init__(self, found: list[Words], aliases: dict[str, Words], variables: dict[str, str], until: float) -> None:
         self.found, self.aliases, self.variables, self.until = found, aliases, variables, until
+        self.data = b""  # what is being read
 
     def read(self, line: str, depth: int) -> None:
-        data = line.encode("utf-8", "replace")[:LONGEST]
-        root = self._parsed(data)
+        before, self.data = self.data, line.encode("utf-8", "replace")[:LONGEST]
+        try:
+            self._read(depth)
+        finally:
+            self.data = before
+
+    def _read(self, depth: int) -> None:
+        data = self.data
+        # Every byte beyond ASCII is shown to the grammar as a letter: its scanner looks characters up in a table of 256
+        # (`isdigit` of what follows a brace), and reads beyond it for others.
+        root = self._parsed(_BEYOND.sub(b"x", data))
         if root is None:
             self._cut(data.decode("utf-8", "replace"))
             return
@@ -108,9 +119,12 @@ class _Reader:
                 case "pipeline":
                     self._piped(node, depth)
                 case "declaration_command" | "unset_command":
-                    self._add(tuple(_plain(child) for child in node.children))
+                    self._add(tuple(self._plain(child) for child in node.children))
                 case "ERROR":
                     self._broken(node)
+
+    def _plain(self, node: Node) -> str:
+        return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def _parsed(self, data: bytes) -> Node | None:
         """The tree of a text; None when it is not there in time."""
@@ -185,7 +199,7 @@ class _Reader:
     def _assign(self, node: Node) -> None:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         if name is not None and value is not None:
-            self.variables[_plain(name)] = " ".join(self._words(value))[:_VALUE]
+            self.variables[self._plain(name)] = " ".join(self._words(value))[:_VALUE]
 
     def _fed(self, node: Node, depth: int) -> None:
         """A here-document that a shell reads is a script."""
@@ -196,7 +210,7 @@ class _Reader:
         for redirect in node.named_children:
             for part in redirect.named_children:
                 if part.type == "heredoc_body":
-                    self.read(_plain(part), depth + 1)
+                    self.read(self._plain(part), depth + 1)
 
     def _piped(self, node: Node, depth: int) -> None:
         """What is printed into a shell is a script."""
@@ -213,7 +227,7 @@ class _Reader:
 
     def _broken(self, node: Node) -> None:
         """What the grammar does not understand: cut at blanks, so that a rule still sees plain words."""
-        self._cut(_plain(node))
+        self._cut(self._plain(node))
 
     def _cut(self, text: str) -> None:
         for line in re.split(r"[\n;&|]+", text):
@@ -232,11 +246,11 @@ class _Reader:
     def _value(self, node: Node) -> str:
         match node.type:
             case "word" | "number" | "variable_name" | "extglob_pattern" | "regex":
-                return re.sub(r"\\(.)", _unescaped, _plain(node), flags=re.DOTALL)
+                return re.sub(r"\\(.)", _unescaped, self._plain(node), flags=re.DOTALL)
             case "raw_string":
-                return _plain(node)[1:-1]
+                return self._plain(node)[1:-1]
             case "ansi_c_string":
-                text = _plain(node)[2:-1]
+                text = self._plain(node)[2:-1]
                 return re.sub(r"\\(.)", lambda found: _ESCAPES.get(found[1], found[1]), text, flags=re.DOTALL)
             case "string" | "translated_string":
                 return self._quoted(node)
@@ -245,18 +259,18 @@ class _Reader:
             case "simple_expansion" | "expansion":
                 name = next((child for child in node.children if child.type == "variable_name"), None)
                 if name is None:
-                    return _plain(node)
-                own = _plain(name)
-                return " " if own == "IFS" else self.variables.get(own, _plain(node))
-        return _plain(node)
+                    return self._plain(node)
+                own = self._plain(name)
+                return " " if own == "IFS" else self.variables.get(own, self._plain(node))
+        return self._plain(node)
 
     def _quoted(self, node: Node) -> str:
         """What stands between double quotes; between its parts are the blanks that the grammar leaves out."""
-        data, parts, at = _plain(node).encode(), [], 1
+        data, parts, at = self.data[node.start_byte : node.end_byte], [], 1
         start = node.start_byte
         for child in node.named_children:
             parts.append(data[at : child.start_byte - start].decode("utf-8", "replace"))
-            parts.append(_plain(child) if child.type == "string_content" else self._value(child))
+            parts.append(self._plain(child) if child.type == "string_content" else self._value(child))
             at = child.end_byte - start
         parts.append(data[at : len(data) - 1].decode("utf-8", "replace"))
         return re.sub(r"\\([\"\\$`]|\n)", _unescaped, "".join(parts))
@@ -275,10 +289,6 @@ def _nodes(root: Node) -> Iterator[Node]:
 def _unescaped(found: re.Match[str]) -> str:
     """What a backslash stands before; at the end of a line it joins it to the next."""
     return "" if found[1] == "\n" else found[1]
-
-
-def _plain(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")
 
 
 def _name(word: str) -> str:

@@ -109,6 +109,16 @@ def test_a_huge_line_is_answered(line: str) -> None:
     assert sum(len(word) for words in commands(line) for word in words) <= 4 * LONGEST
 
 
+def test_a_brace_before_any_character_is_answered() -> None:
+    """The grammar's scanner looks up what follows a brace in a table of 256, and ended the process for others."""
+    for code in range(0x80, 0x110000, 0x3FF):
+        assert commands(f"echo {{{chr(code)} && git add .") if not 0xD800 <= code < 0xE000 else True
+
+
+def test_words_keep_what_is_beyond_ascii() -> None:
+    assert commands("echo 'zwölf 中文' \"né\" 👍") == (("echo", "zwölf 中文", "né", "👍"),)
+
+
 @given(st.text(max_size=200) | st.text(alphabet="git ad.;|&$(){}'\"`\\\n<>=#!E", max_size=80))
 def test_every_line_is_answered(line: str) -> None:
     for words in commands(line):
