@@ -202,7 +202,7 @@ def _branch(memory: Memory, name: str) -> Iterator[Finding]:
             yield Finding("warning", f"branch `{name}`: the rule of `{entry.id}` never fires: {rule.reason}", hint)
         if len(entry.text) > memory.limits.entry:
             yield Finding("note", f"branch `{name}`: entry `{entry.id}` has {len(entry.text):,} characters", "split it")
-    waits = [one.entry.id for one in rules.listed(memory, name) if one.state == "waits"]
+    waits = [one.entry.id for one in rules.of(memory, now) if one.state == "waits"]
     if waits:
         named = ", ".join(f"`{own}`" for own in waits)
         yield Finding(

@@ -91,11 +91,13 @@ class End:
 
 def listed(memory: Memory, branch: str) -> tuple[Listed, ...]:
     """Every rule of the branch and of the user-wide memory, in the order of the entries. Reads only."""
-    found = [_listed(memory, entry, "project") for entry in memory.snapshot(branch) if entry.enforced]
-    if not memory.is_wide:
-        wide = memory.wide
-        found += [_listed(wide, entry, "user") for entry in wide.snapshot(MAIN) if entry.enforced]
-    return tuple(found)
+    found = of(memory, memory.snapshot(branch))
+    return found if memory.is_wide else (*found, *of(memory.wide, memory.wide.snapshot(MAIN), "user"))
+
+
+def of(memory: Memory, now: Snapshot, scope: str = "project") -> tuple[Listed, ...]:
+    """Every rule of a snapshot, in the order of its entries."""
+    return tuple(_listed(memory, entry, scope) for entry in now if entry.enforced)
 
 
 def bind(
