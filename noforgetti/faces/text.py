@@ -269,10 +269,9 @@ def written(doc: Document, style: Style = PLAIN) -> str:
         said, seen = clip(entry["text"], 120), doc.get("evidence")
         counted = f", evidence {seen}" if seen else ""
         text = f"{name} says that already {where} (`{said}`); reinforced{counted}. Nothing was added."
-    elif doc["commit"] is None:
-        text = (
-            f"{doc['outcome'].capitalize()} {name} for this {entry['scope']}, until {entry.get('expires', 'it ends')}."
-        )
+    elif doc.get("scope") in ("session", "task"):
+        ends = f", until {entry['expires']}" if entry.get("expires") and doc["outcome"] != "removed" else ""
+        text = f"{doc['outcome'].capitalize()} {name} for this {doc['scope']}{ends}."
     else:
         text = f"{doc['outcome'].capitalize()} {name} {where}, commit {doc['commit'][:12]}."
     gone = [f"It supersedes `{one['id']}`: {clip(one['text'], 120)}" for one in doc.get("superseded", ())]

@@ -347,7 +347,14 @@ def blame(session: Session, entry: str | None) -> None:
     from noforgetti.service.history import blame as service
     from noforgetti.service.views import blame_view
 
-    rows = [blame_view(one, commit) for one, commit in service(session.memory, session.branch, entry or "")]
+    memory = session.memory
+    if entry is not None:
+        from noforgetti.model.entry import Stored
+        from noforgetti.policy import addressing
+
+        meant = addressing.find(memory.snapshot(session.branch), entry)
+        entry = meant.entry.id if isinstance(meant, Stored) else entry
+    rows = [blame_view(one, commit) for one, commit in service(memory, session.branch, entry or "")]
     if entry and not rows:
         session.refuse(
             {
