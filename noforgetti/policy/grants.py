@@ -84,6 +84,11 @@ _TABLE = (
     # says by itself that it is for once: just this once, go for it, permission granted
     row("once time go ship guest means approved", r"\b(?:just|only)\s+(?:for\s+)?this\s+(?:once|one\s+time)\b|\bthis\s+one\s+time\b|^(?:ok(?:ay)?,?\s+|yes,?\s+)?(?:(?:go\s+for\s+it|ship\s+it)(?=\s*(?:[.!,;:]|$|now\b))|(?:be\s+my\s+guest|by\s+all\s+means)\b)|\bapproved[,;:.!]?\s+(?:please\s+)?(?:ship|merge|deploy|push|land|release)\s+it\b"),
     row("granted you", r"\b(?:permission|approval|exception)\s+(?:is\s+)?(?:hereby\s+)?granted(?=\s*(?:[,;:.!-]|$|for\s+(?:this|that)\b|this\b|just\b))|\byou(?:'ve|\s+have)\s+(?:got\s+)?(?:my|the|our)\s+(?:green\s+light|go-?\s?ahead|blessing|approval|permission|ok(?:ay)?)(?=\s*(?:[,;:.!]|$|on\s+(?:this|that)\b|for\s+(?:this|that)\b))"),
+    # said of the one thing: I approve this change; consider it approved; you have my okay to publish; green light for the rollout
+    row("approve authorize authorise sanction okay ok approved authorized authorised granted", r"^(?:I|we)\s+(?:hereby\s+)?(?:approve|authori[sz]e|sanction|ok(?:ay)?)\s+(?:this|that|these|those|it)\b|^(?:please\s+)?consider\s+(?:this|that|it|yourself)\s+(?:[\w-]+\s+)?(?:approved|authori[sz]ed|granted|cleared)\b|^approved\s*[.!]?$"),
+    row("my our", r"\byou(?:'ve|\s+have)\s+(?:got\s+)?(?:my|our)\s+(?:full\s+)?(?:green\s+light|go-?\s?ahead|blessing|approval|permission|consent|clearance|ok(?:ay)?)\s+(?:to|for)\s+\w+"),
+    row("light thumbs", r"^(?:you(?:'ve|\s+have)?\s+(?:got\s+)?(?:a\s+|the\s+)?)?(?:green\s+light|thumbs\s+up)\s+(?:for|on|to)\s+(?:the|this|that|your)\b(?![^.!?;]{0,40}\b(?:is|are|means|comes|requires|needs)\b)"),
+    row("free", rf"^(?:please\s+|and\s+|so\s+)?{_FREE}\s+(?!use\b)\w+{_PARTICLE}\s+the\s+(?:[\w-]+\s+)?[\w-]+\s*(?:now\s*)?[.!]?$"),
     # go ahead, said to the agent; proceed with the one thing at hand
     row("ahead", r"(?:^|[,;:.!]\s*|\b(?:just|please|and|so|then|now|you\s+(?:can|may|could|should))\s+)go\s+(?:right\s+)?ahead\b(?!\s+of\b)"),
     row("proceed continue carry press move go", rf"^(?:{_ACK[1:]})?(?:please\s+|now\s+|you\s+(?:can|may)\s+(?:now\s+)?)*(?:proceed|continue|carry\s+on|press\s+on|move\s+on|move\s+forward|go\s+on)\s+(?:with|to|and)\s+(?:the|this|that|these|those|your|it)\b{_NO_HOW}"),

@@ -42,6 +42,7 @@ _EVENT = (
     r"(?:(?:you(?:'re|\s+are|\s+have|'ve)?|we(?:'re|\s+are)|it(?:'s)?|that(?:'s)?|this|all(?:\s+(?:of\s+)?(?:that|this|it))?|everything|those|these|they|(?:the|your|my|our|this|that)\s+(?:[\w-]+\s+){1,4}?)\s*"
     rf"(?:is|are|has|have|was|were)?\s*(?:all\s+|fully\s+|been\s+|both\s+)*(?:{_OVER}\b|finish(?:es|ed)?\b|end(?:s|ed)?\b|completes?\b|pass(?:es)?\b|run\b|ran\b|stops?\b|succeeds?\b|lands?\b|comes?\s+(?:back|in)\b|returns\b)(?!\s+(?:a|an|any|each|every|\w+ing)\b)"
     r"(?:\s+(?:with\s+)?(?:it|this|that|the\s+\w+))?)"
+    r"|(?:finishing|completing|completion|wrapping\s+up)\b(?:\s+(?:it|this|that|everything|the\s+\w+))?"
     rf"|{_OVER}\b|finished\b|you\s+(?:have|get|got|know|see)\s+(?:the|all|enough|your|those|these|that)\b[^,.;]{{0,40}}|that,?)"
 )
 # What can be handed over.
@@ -82,14 +83,14 @@ _TABLE = (
     row("0", rf"^{_WHEN}{_UPGRADE}[^,.;]{{0,30}},\s*(?:then\s+)?{_ORDERED}", "is a step of one version's upgrade"),
     row("0", rf"^{speech.ORDER}[^.!?;]{{1,80}}?\b(?:when|while|once|before|after|as\s+part\s+of|during|with)\s+(?:you\s+|we\s+|you're\s+|we're\s+)?{_UPGRADE}(?=\s*(?:[.!,;]|$))", "is a step of one version's upgrade"),
     # one bounded piece of work, first: for this report, use landscape; as part of this change, also ...
-    row(_POINTING, rf"^(?:and\s+|but\s+|also,?\s+|ok(?:ay)?,?\s+)?(?:{_IN}|before|until)\s+{_THIS}\s+(?!{speech.LASTING}\s)(?:[\w-]+\s+){{0,2}}?{_WORK}s?\s*[,:]?\s+(?:{_ORDERED}|I\b|we\b|you\b)", "is about one piece of work"),
+    row(_POINTING, rf"^(?:and\s+|but\s+|also,?\s+|ok(?:ay)?,?\s+)?(?:{_IN}|before|until)\s+{_THIS}\s+(?!{speech.LASTING}\s)(?:[\w-]+\s+){{0,2}}?{_WORK}s?(?:\s+(?:only|alone))?\s*[,:]?\s+(?:{_ORDERED}|I\b|we\b|you\b)", "is about one piece of work"),
     row(_POINTING, rf"^(?:only\s+|just\s+)?for\s+{_THIS}\s+(?:task|ticket|PR|MR|report|experiment|deck|presentation|demo|talk|slides|chart|release|run|change|branch|sprint|bug|fix|commit)\s*[,:]", "is about one piece of work"),
     # ... and last: write the summary of this incident in Spanish
     row(_POINTING, rf"(?:^|[,;:]\s*){_ORDERED}[^.!?;]{{0,100}}?\b{_IN}\s+(?!the\s+current\s+(?:branch|page|commit|build|release|thread|conversation|run|session)\b){_THIS}\s+(?:(?!_)[\w-]+\s+){{0,1}}?{_WORK}{_NEXT}", "is about one piece of work"),
     row(_POINTING, rf"^(?:keep|make|leave|write|translate|finish|format|render|print|limit|shorten)\s+{_THIS}\s+(?:[\w-]+\s+)?{_WORK}{_NEXT}", "is about one piece of work"),
     row(_POINTING, rf"^{_WHEN}{_THIS}\s+{_WORK}\s+(?:is|has|was|gets)\s+(?:been\s+)?{_OVER}\s*,\s*{_ORDERED}", "is about one piece of work"),
     # a piece that is being made: the slides; the report you're writing
-    row("for in on", rf"^(?:and\s+|but\s+|also,?\s+)?(?:for|in|on)\s+(?:the|my|your|our)\s+{_PIECE}\s*,?\s+(?:(?!{_WANT}\s+(?:use|keep)){_ORDERED})", "is about one piece of work"),
+    row("for in on", rf"^(?:and\s+|but\s+|also,?\s+)?(?:for|in|on)\s+(?:the|my|your|our)\s+{_PIECE}(?:\s+(?:today|tomorrow|tonight|later|next\s+\w+|this\s+\w+|on\s+\w+day))?\s*,?\s+(?:(?!{_WANT}\s+(?:use|keep)){_ORDERED})", "is about one piece of work"),
     row("writing working making building preparing drafting creating doing editing reviewing fixing discussing giving refactoring debugging", r"\b(?:the|that)\s+(?:[\w-]+\s+){1,2}?(?:that\s+|which\s+)?(?:you(?:'re|\s+are)|we(?:'re|\s+are)|I(?:'m|\s+am))\s+(?:now\s+|currently\s+)?(?:writing|working\s+on|making|building|preparing|drafting|creating|doing|editing|reviewing|fixing|discussing|giving|refactoring|debugging)\b", "is about one piece of work"),
     # only for now: this time, write the test first; keep both endpoints for now
     row("this now moment being today while meantime tonight", rf"^(?:and\s+|but\s+|ok(?:ay)?,?\s+)?{_FOR_NOW}\s*,?\s+{_ORDERED}", "is meant for now"),
