@@ -82,7 +82,7 @@ _ANSWERING = (
 
 _TABLE = (
     # says by itself that it is for once: just this once, go for it, permission granted
-    row("once time go ship guest means approved", r"\b(?:just|only)\s+(?:for\s+)?this\s+(?:once|one\s+time)\b|\bthis\s+one\s+time\b|^(?:ok(?:ay)?,?\s+|yes,?\s+)?(?:(?:go\s+for\s+it|ship\s+it)(?=\s*(?:[.!,;:]|$|now\b))|(?:be\s+my\s+guest|by\s+all\s+means)\b)|\bapproved[,;:.!]?\s+(?:please\s+)?(?:ship|merge|deploy|push|land|release)\s+it\b"),
+    row("once time go ship guest means approved proceed", r"\b(?:just|only)\s+(?:for\s+)?this\s+(?:once|one\s+time)\b|\bthis\s+once(?=\s*(?:[.!,;]|$))|^(?:ok(?:ay)?,?\s+|yes,?\s+)?please\s+(?:do\s+)?proceed\s*[.!]?$|\bthis\s+one\s+time\b|^(?:ok(?:ay)?,?\s+|yes,?\s+)?(?:(?:go\s+for\s+it|ship\s+it)(?=\s*(?:[.!,;:]|$|now\b))|(?:be\s+my\s+guest|by\s+all\s+means)\b)|\bapproved[,;:.!]?\s+(?:please\s+)?(?:ship|merge|deploy|push|land|release)\s+it\b"),
     row("granted you", r"\b(?:permission|approval|exception)\s+(?:is\s+)?(?:hereby\s+)?granted(?=\s*(?:[,;:.!-]|$|for\s+(?:this|that)\b|this\b|just\b))|\byou(?:'ve|\s+have)\s+(?:got\s+)?(?:my|the|our)\s+(?:green\s+light|go-?\s?ahead|blessing|approval|permission|ok(?:ay)?)(?=\s*(?:[,;:.!]|$|on\s+(?:this|that)\b|for\s+(?:this|that)\b))"),
     # said of the one thing: I approve this change; consider it approved; you have my okay to publish; green light for the rollout
     row("approve authorize authorise sanction okay ok approved authorized authorised granted", r"^(?:I|we)\s+(?:hereby\s+)?(?:approve|authori[sz]e|sanction|ok(?:ay)?)\s+(?:this|that|these|those|it)\b|^(?:please\s+)?consider\s+(?:this|that|it|yourself)\s+(?:[\w-]+\s+)?(?:approved|authori[sz]ed|granted|cleared)\b|^approved\s*[.!]?$"),
@@ -106,7 +106,7 @@ _TABLE = (
     row("ask check confirm wait allow permit", rf"\b(?:no\s+need|(?:don't|do\s+not)\s+(?:need|have))\s+to\s+(?:ask|check|confirm|wait)\b[^.!?;]{{0,40}}?{_ONCE}|\b(?:I|we)(?:'ll|\s+will)?\s+(?:allow|permit)\s+(?:it|this|that)\b(?=\s*(?:[.!,;]|$)|[^.!?;]{{0,40}}?{_ONCE})"),
     # an answer and an order: yes please, delete it; alright, run the migration
     row(_ANSWERING, rf"{_ACK}(?:{speech.VERBS}{_PARTICLE}(?:\s+(?:{_THIS}|{_IT})|\s*[.!]?$)|you\s+(?:can|may)\s*[.!]?$)"),
-    row(_ANSWERING, rf"{_ACK}(?:{_DEED}|run|start|apply|execute|send|post|install){_PARTICLE}\s+(?:the|my|our|your|both|all)\b{_NO_HOW}"),
+    row(_ANSWERING, rf"{_ACK}(?:{_DEED}|run|start|apply|execute|send|post|install){_PARTICLE}\s+(?:(?:to\s+)?(?:the|my|our|your|both|all|production|prod|staging|main|master)\b){_NO_HOW}"),
     # other languages: only what names the one occasion or points at the one thing
     row("dieses diesmal ausnahmsweise", r"\b(?:nur|bloß)\s+(?:noch\s+)?dieses\s+(?:eine\s+)?mal\b|\b(?:diesmal|dieses\s+mal|ausnahmsweise)\s+(?:darfst|kannst)\s+du\b|\bdu\s+(?:darfst|kannst)\b[^.!?;]{0,60}\b(?:diesmal|dieses\s+mal|ausnahmsweise)\b"),
     row("du", r"\bdu\s+(?:kannst|darfst)\s+(?:jetzt\s+|nun\s+|gerne?\s+|ruhig\s+)*(?:diesen|diese|dieses|den|das)\s+(?:PR|MR|branch|ticket|issue|commit|pull\s+request|zweig)\b[^.!?;]{0,12}\b(?:mergen|löschen|schließen|schliessen|pushen|entfernen|zusammenführen)\b"),

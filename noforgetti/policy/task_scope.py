@@ -79,6 +79,8 @@ _TABLE = (
     # something is asked for when an event has come: when done, I want an html report
     row(_EVENTS, rf"^(?:and\s+|then\s+|please\s+|ok(?:ay)?,?\s+)*{_EVENT}\s*[,:-]?\s+{_ASK}", "asks for something once, after an event"),
     row(_EVENTS, rf"^(?:please\s+|then\s+|and\s+|finally,?\s+)*{_ASK}[^.!?;]{{0,80}}?\b{_EVENT}(?=\s*(?:[.!,;]|$))", "asks for something once, after an event"),
+    row("after when once", rf"^(?:after|when|once)\s+the\s+(?:[\w-]+\s+){{1,2}}?(?:is\s+{_OVER}|has\s+\w+ed)?\s*,\s*(?:please\s+)?{_MAKE}\s+(?:me|us)\b", "asks for something once, after an event"),
+    row("want like need", rf"^(?:I\s+(?:want|need|would\s+like)|I'd\s+like)\s+(?:a|an|the)\s+(?:[\w-]+\s+){{0,3}}?{_GOODS}\b[^.!?;]{{0,60}}?\bat\s+the\s+end(?=\s*(?:[.!,;]|$))", "asks for something once, after an event"),
     # a step of one version's upgrade: when bumping to 1.4.0, drop the vendor dir; and the other way round
     row("0", rf"^{_WHEN}{_UPGRADE}[^,.;]{{0,30}},\s*(?:then\s+)?{_ORDERED}", "is a step of one version's upgrade"),
     row("0", rf"^{speech.ORDER}[^.!?;]{{1,80}}?\b(?:when|while|once|before|after|as\s+part\s+of|during|with)\s+(?:you\s+|we\s+|you're\s+|we're\s+)?{_UPGRADE}(?=\s*(?:[.!,;]|$))", "is a step of one version's upgrade"),
@@ -87,13 +89,13 @@ _TABLE = (
     row(_POINTING, rf"^(?:only\s+|just\s+)?for\s+{_THIS}\s+(?:task|ticket|PR|MR|report|experiment|deck|presentation|demo|talk|slides|chart|release|run|change|branch|sprint|bug|fix|commit)\s*[,:]", "is about one piece of work"),
     # ... and last: write the summary of this incident in Spanish
     row(_POINTING, rf"(?:^|[,;:]\s*){_ORDERED}[^.!?;]{{0,100}}?\b{_IN}\s+(?!the\s+current\s+(?:branch|page|commit|build|release|thread|conversation|run|session)\b){_THIS}\s+(?:(?!_)[\w-]+\s+){{0,1}}?{_WORK}{_NEXT}", "is about one piece of work"),
-    row(_POINTING, rf"^(?:keep|make|leave|write|translate|finish|format|render|print|limit|shorten)\s+{_THIS}\s+(?:[\w-]+\s+)?{_WORK}{_NEXT}", "is about one piece of work"),
-    row(_POINTING, rf"^{_WHEN}{_THIS}\s+{_WORK}\s+(?:is|has|was|gets)\s+(?:been\s+)?{_OVER}\s*,\s*{_ORDERED}", "is about one piece of work"),
+    row(_POINTING, rf"^(?:please\s+)?(?:keep|make|leave|write|translate|finish|format|render|print|limit|shorten)\s+{_THIS}\s+(?:[\w-]+\s+)?{_WORK}{_NEXT}", "is about one piece of work"),
+    row(_POINTING, rf"^(?:until\s+|unless\s+|{_WHEN}){_THIS}\s+{_WORK}\s+(?:is|has|was|gets)\s+(?:been\s+)?{_OVER}\s*,\s*{_ORDERED}", "is about one piece of work"),
     # a piece that is being made: the slides; the report you're writing
     row("for in on", rf"^(?:and\s+|but\s+|also,?\s+)?(?:for|in|on)\s+(?:the|my|your|our)\s+{_PIECE}(?:\s+(?:today|tomorrow|tonight|later|next\s+\w+|this\s+\w+|on\s+\w+day))?\s*,?\s+(?:(?!{_WANT}\s+(?:use|keep)){_ORDERED})", "is about one piece of work"),
     row("writing working making building preparing drafting creating doing editing reviewing fixing discussing giving refactoring debugging", r"\b(?:the|that)\s+(?:[\w-]+\s+){1,2}?(?:that\s+|which\s+)?(?:you(?:'re|\s+are)|we(?:'re|\s+are)|I(?:'m|\s+am))\s+(?:now\s+|currently\s+)?(?:writing|working\s+on|making|building|preparing|drafting|creating|doing|editing|reviewing|fixing|discussing|giving|refactoring|debugging)\b", "is about one piece of work"),
     # only for now: this time, write the test first; keep both endpoints for now
-    row("this now moment being today while meantime tonight", rf"^(?:and\s+|but\s+|ok(?:ay)?,?\s+)?{_FOR_NOW}\s*,?\s+{_ORDERED}", "is meant for now"),
+    row("this now moment being today while meantime tonight", rf"^(?:and\s+|but\s+|ok(?:ay)?,?\s+)?{_FOR_NOW}\s*,?\s+{_ORDERED}|^(?:for\s+now|for\s+the\s+moment|for\s+the\s+time\s+being),\s+[a-z]+\s+(?:the|a|an|it|all|only|both|your|that|this)\b", "is meant for now"),
     row("this now moment being today", rf"^(?:please\s+)?(?:(?:let's|we(?:'ll)?|can\s+you|could\s+you)\s+)?{speech.ORDER}[^.!?;]{{1,100}}?\b(?:this\s+time|for\s+now|for\s+the\s+moment|for\s+the\s+time\s+being|this\s+round|for\s+today|today\s+only|just\s+for\s+(?:now|today))(?=\s*(?:[.!,;]|$))", "is meant for now"),
     # a value that was changed: (changed from 1h), raised from 3 to 5, now 30min instead of 1h
     row("was were previously formerly from used had value", rf"[(\[]\s*(?:(?:it|this|which)\s+)?{_WAS}\s+(?:at\s+|set\s+to\s+|every\s+)?{_VALUE}(?:\s+(?:before|until\s+now|earlier|in\s+the\s+past))?\s*[)\]]", "notes that a value was changed"),
