@@ -7,18 +7,21 @@ durable; one that was not has changed nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from noforgetti.model.commit import AUTHORS, Message
+from noforgetti.model.commit import AUTHORS
+from noforgetti.service.memory import Draft
 from noforgetti.store.base import Conflict, PutFile, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from noforgetti.model.commit import Message
     from noforgetti.model.entry import CommitId, Writer
     from noforgetti.service.memory import Memory
     from noforgetti.store.base import Book
 
+_State = TypeVar("_State")
 _ATTEMPTS = 8  # plans of one change, as of a direct write
 
 
@@ -42,29 +45,54 @@ def change(
 
     Answers the commit, or None when `plan` wanted no change. Raises what the store raises.
     """
+
+    def drafted(data: bytes) -> Draft | None:
+        planned = plan(data)
+        return None if planned is None else Draft((PutFile(book.file, planned[0]),), planned[1], by)
+
+    def bytes_at(commit: CommitId | None) -> bytes:
+        return (memory.store.read_file(commit, book.file) or b"") if commit else b""
+
+    return publish(memory, branch, book, bytes_at, drafted, empty=b"")
+
+
+def publish(
+    memory: Memory,
+    branch: str,
+    book: Book,
+    at: Callable[[CommitId | None], _State],
+    plan: Callable[[_State], Draft | None],
+    *,
+    empty: _State,
+) -> CommitId | None:
+    """Publish what `plan` drafts on the book as it stands; planned again when somebody else was first, or when what was
+    there had to be mended. `at` reads the book at a commit; `empty` is what a memory without a repository has.
+
+    Answers the commit, or None when `plan` wanted no change. Raises what the store raises.
+    """
     if not memory.exists:
-        if plan(b"") is None:
+        if plan(empty) is None:
             return None
         memory.prepare()
     store = memory.store
     for attempt in range(_ATTEMPTS):
         with store.exclusive():
             try:
-                data, old = read(memory, branch, book)
+                old = store.head(branch, space=book.space)
+                state = at(old)
             except Unreadable:
                 if attempt:
                     raise
                 store.recover_book(branch, book)
                 memory.keep_traces()
                 continue
-            planned = plan(data)
-            if planned is None:
+            draft = plan(state)
+            if draft is None:
                 return None
-            after, message = planned
-            edits = (PutFile(book.file, after),)
-            new = store.write(old, edits, message, author=AUTHORS[by], seconds=int(memory.clock()))
+            author, seconds = AUTHORS[draft.writer], int(memory.clock())
+            new = store.write(old, draft.edits, draft.message, author=author, seconds=seconds)
             try:
-                store.publish(branch, new, old, space=book.space, reason=message.subject)
+                store.publish(branch, new, old, space=book.space, reason=draft.message.subject)
             except Conflict:
                 if attempt == _ATTEMPTS - 1:
                     raise

@@ -14,13 +14,15 @@ from typing import TYPE_CHECKING, Literal
 
 from noforgetti.errors import NoForgettiError
 from noforgetti.model.change import Change
-from noforgetti.model.commit import AUTHORS, CommitKind, Message, describe, entries_trailer, one_line
+from noforgetti.model.commit import CommitKind, Message, describe, entries_trailer, one_line
 from noforgetti.model.entry import Entry, EntryId, Scope, Snapshot, Writer
 from noforgetti.policy import scopes
 from noforgetti.policy.scoring import seconds_of
 from noforgetti.policy.verdict import Refusal, Rule
-from noforgetti.store.base import Book, Conflict, Drop, Edit, Put, Unreadable
-from noforgetti.store.codec import path_of
+from noforgetti.service import books
+from noforgetti.service.history import edits_of
+from noforgetti.service.memory import Draft
+from noforgetti.store.base import Book, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,7 +31,6 @@ if TYPE_CHECKING:
     from noforgetti.service.memory import Memory
 
 BOOK = Book("refs/noforgetti/volatile/", "format", "entries of sessions and tasks")  # one beside each branch
-_ATTEMPTS = 8  # plans of one change, as of a direct write
 _GAIN = 3_600.0  # seconds: a session's entries get a later end when it is later by this much, so at most once an hour
 
 
@@ -205,49 +206,18 @@ def _plan(verb: str, changes: tuple[Change, ...], writer: Writer, session: str =
 
 
 def _published(memory: Memory, branch: str, plan: Callable[[Snapshot], _Plan | None]) -> CommitId | None:
-    """Publish what `plan` wants by compare-and-swap; planned again when somebody else was first, or when what was there
-    had to be mended. None: it wanted nothing."""
-    if not memory.exists:
-        if plan(Snapshot()) is None:
+    """Publish what `plan` wants beside the branch. None: it wanted nothing."""
+
+    def drafted(now: Snapshot) -> Draft | None:
+        wanted = plan(now)
+        if wanted is None:
             return None
-        memory.prepare()
-    store = memory.store
-    for attempt in range(_ATTEMPTS):
-        with store.exclusive():
-            try:
-                old = store.head(branch, space=BOOK.space)
-                now = store.snapshot(old)
-            except Unreadable:
-                if attempt:
-                    raise
-                store.recover_book(branch, BOOK)
-                memory.keep_traces()
-                continue
-            wanted = plan(now)
-            if wanted is None:
-                return None
-            message, seconds = _message(wanted), int(memory.clock())
-            new = store.write(old, _edits(now, wanted), message, author=AUTHORS[wanted.writer], seconds=seconds)
-            try:
-                store.publish(branch, new, old, space=BOOK.space, reason=message.subject)
-            except Conflict:
-                if attempt == _ATTEMPTS - 1:
-                    raise
-                continue
-        memory.keep_traces()
-        return new
-    raise AssertionError("unreachable")
+        return Draft(edits_of(now, wanted.changes), _message(wanted), wanted.writer)
 
+    def state_at(commit: CommitId | None) -> Snapshot:
+        return memory.store.snapshot(commit)
 
-def _edits(now: Snapshot, plan: _Plan) -> tuple[Edit, ...]:
-    edits: list[Edit] = []
-    for change in plan.changes:
-        found = now.get(change.id)
-        if found is not None and (change.after is None or path_of(change.after) != found.path):
-            edits.append(Drop(found.path))
-        if change.after is not None:
-            edits.append(Put(change.after))
-    return tuple(edits)
+    return books.publish(memory, branch, BOOK, state_at, drafted, empty=Snapshot())
 
 
 def _message(plan: _Plan) -> Message:

@@ -34,9 +34,9 @@ from noforgetti.policy.beside import Beside, beside
 from noforgetti.policy.names import entry_id
 from noforgetti.policy.verdict import Refusal, Rule
 from noforgetti.service import signals
+from noforgetti.service.history import edits_of
 from noforgetti.service.memory import Draft, Memory
-from noforgetti.store.base import Drop, Edit, Put
-from noforgetti.store.codec import path_of
+from noforgetti.store.base import Drop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -160,10 +160,10 @@ def invalidate(
         gone = Change(found.entry.id, found.entry, None)
         made.append(found.entry)
         if not isinstance(heir, Stored) or heir.entry.id == found.entry.id:
-            return _draft((Drop(found.path),), "invalidate", (gone,), writer, session)
+            return _draft(now, "invalidate", (gone,), writer, session)
         entry = replace(heir.entry, supersedes=tuple(dict.fromkeys((*heir.entry.supersedes, found.entry.id))))
         changes = (gone, Change(entry.id, heir.entry, entry))
-        return _draft((Drop(found.path), Put(entry)), "invalidate", changes, writer, session, supersedes=entry.id)
+        return _draft(now, "invalidate", changes, writer, session, supersedes=entry.id)
 
     answer = memory.change(branch, plan)
     if isinstance(answer, Written):
@@ -184,7 +184,7 @@ def remove(memory: Memory, branch: str, old: str, *, writer: Writer = Writer.USE
             message = Message(f"remove: {found.path}", f"- {found.path}\n  ({found.reason})", _trailers("", session))
             return Draft((Drop(found.path),), message, writer)
         made.append(found.entry)
-        return _draft((Drop(found.path),), "remove", (Change(found.entry.id, found.entry, None),), writer, session)
+        return _draft(now, "remove", (Change(found.entry.id, found.entry, None),), writer, session)
 
     memory, branch = _holding(memory, branch, old)
     answer = memory.change(branch, plan)
@@ -261,6 +261,7 @@ class _Write:
 
     def added(self, now: Snapshot) -> Draft | Written:
         """Plan an addition, or the rewording of the entry that has the key."""
+        self.superseded, self.similar = (), ()  # of an earlier plan
         if self.traits.key and (held := next((one for one in now.entries if one.entry.key == self.traits.key), None)):
             if held.entry.pinned and self.writer is not Writer.USER:
                 return Written("refused", self.branch, entry=held.entry, refusal=_pinned(held.entry))
@@ -283,6 +284,7 @@ class _Write:
 
     def reworded(self, now: Snapshot, old: str) -> Draft | Written:
         """Plan the rewording of what `old` means."""
+        self.superseded, self.similar = (), ()  # of an earlier plan
         found = addressing.find(now, old)
         if isinstance(found, Refusal):
             return Written("refused", self.branch, refusal=_exists_note(found, now, self.text))
@@ -300,15 +302,15 @@ class _Write:
         entry = held.entry
         if self.traits.key and any(one.key == self.traits.key and one.id != entry.id for one in now):
             return Written("refused", self.branch, refusal=_key_taken(self.traits.key, now))
-        wanted = self._worded(replace(entry.with_text(self.text), archived=False))
-        if wanted == entry:
+        again = replace(entry.with_text(self.text), archived=False)
+        if self._worded(again) == entry:
             return Written("duplicate", self.branch, entry=entry, scope=self.scope)
         if self.text != entry.text:
             refusal = self._beside(now, entry.id, only_contradictions=True)
             if refusal is not None:
                 return refusal
         self.outcome = "replaced"
-        return self._drafted(now, "replace", replace(entry.with_text(self.text), archived=False), held)
+        return self._drafted(now, "replace", again, held)
 
     def _beside(self, now: Snapshot, own: EntryId | None, *, only_contradictions: bool = False) -> Written | None:
         """What stands against writing the text beside the other entries; notes what it supersedes and resembles."""
@@ -320,7 +322,6 @@ class _Write:
             return Written("refused", self.branch, refusal=refusal, conflicts=conflicts, scope=self.scope)
         self.superseded = conflicts
         if only_contradictions or self.traits.key:
-            self.similar = ()
             return None
         if found.repeats is not None and not self.force:
             return Written("reinforced", self.branch, entry=found.repeats.entry, scope=self.scope)
@@ -347,13 +348,11 @@ class _Write:
         if refusal:
             return Written("refused", self.branch, refusal=refusal)
         self.made = entry
-        edits = _moves(held, entry) if held else (Put(entry),)
-        changes = [Change(entry.id, held.entry if held else None, entry)]
-        for one in now.entries:
-            if one.entry.id in gone:
-                edits = (*edits, Drop(one.path))
-                changes.append(Change(one.entry.id, one.entry, None))
-        return _draft(edits, verb, tuple(changes), self.writer, self.session, supersedes=entry.id if gone else "")
+        changes = (
+            Change(entry.id, held.entry if held else None, entry),
+            *(Change(one.id, one, None) for one in now if one.id in gone),
+        )
+        return _draft(now, verb, changes, self.writer, self.session, supersedes=entry.id if gone else "")
 
     def _worded(self, entry: Entry) -> Entry:
         return _traits(entry, self.traits, self.scope, self.memory.stamp())
@@ -452,7 +451,7 @@ def _same(one: Entry, entry: Entry, text: str) -> bool:
 
 
 def _draft(
-    edits: tuple[Edit, ...],
+    now: Snapshot,
     verb: str,
     changes: tuple[Change, ...],
     writer: Writer,
@@ -465,7 +464,7 @@ def _draft(
     if supersedes:
         gone = " ".join(change.id for change in changes if change.after is None)
         trailers = (*trailers, ("Supersedes", f"{supersedes} {gone}"))
-    return Draft(edits, Message(subject, describe(changes), trailers), writer)
+    return Draft(edits_of(now, changes), Message(subject, describe(changes), trailers), writer)
 
 
 def _trailers(entries: str, session: str) -> tuple[tuple[str, str], ...]:
@@ -475,10 +474,6 @@ def _trailers(entries: str, session: str) -> tuple[tuple[str, str], ...]:
     if session:
         found.append(("Session", session))
     return tuple(found)
-
-
-def _moves(found: Stored, entry: Entry) -> tuple[Edit, ...]:
-    return (Put(entry),) if path_of(entry) == found.path else (Drop(found.path), Put(entry))
 
 
 def _traits(entry: Entry, traits: Traits, scope: Scope, now: str) -> Entry:
