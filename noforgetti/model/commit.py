@@ -101,6 +101,13 @@ class Commit:
         return self.parents[0] if self.parents else None
 
 
+def trailers(kind: CommitKind, entries: str = "", session: str = "") -> tuple[tuple[str, str], ...]:
+    """The trailers that every change has: its kind, the entries it touches and the session it was asked for in, where
+    there are any."""
+    found = (("Kind", str(kind)), ("Entries", entries), ("Session", session))
+    return tuple(one for one in found if one[1])
+
+
 def parse_message(text: str) -> Message:
     """Split a message as git does: the trailers are the last paragraph, when each of its lines reads `Key: value`."""
     subject, _, rest = text.replace("\r\n", "\n").strip("\n").partition("\n")

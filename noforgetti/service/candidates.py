@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from noforgetti.model.candidate import Candidate, CandidateKind
-from noforgetti.model.commit import CommitKind, Message, clip, one_line
+from noforgetti.model.commit import CommitKind, Message, clip, one_line, trailers
 from noforgetti.model.entry import Writer
 from noforgetti.policy import guards, secrecy
 from noforgetti.policy import text as forms
@@ -156,7 +156,4 @@ def _line(one: Candidate) -> str:
 
 def _message(verb: str, of: Sequence[Candidate], lines: list[str], session: str = "") -> Message:
     subject = f"{verb}: {_line(of[0])}" if len(of) == 1 else f"{verb}: {len(of)} candidates"
-    trailers = [("Kind", str(CommitKind.CANDIDATE))]
-    if session or of[0].session:
-        trailers.append(("Session", session or of[0].session))
-    return Message(subject, "\n".join(lines), tuple(trailers))
+    return Message(subject, "\n".join(lines), trailers(CommitKind.CANDIDATE, session=session or of[0].session))

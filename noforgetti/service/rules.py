@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from noforgetti.errors import NoForgettiError
 from noforgetti.model.change import Change
-from noforgetti.model.commit import CommitKind, Message, clip, entries_trailer, one_line
+from noforgetti.model.commit import CommitKind, Message, clip, entries_trailer, one_line, trailers
 from noforgetti.model.entry import MAIN, Damaged, Entry, EntryId, Stored, Writer
 from noforgetti.policy import addressing, enforcement, guards
 from noforgetti.policy.enforcement import Action, BadRule, Call, EnforcedRule
@@ -149,13 +149,11 @@ def _changed(memory: Memory, branch: str, old: str, rule: str, by: Writer, sessi
         made[:] = [replace(before, rule=rule)]
         change = Change(before.id, before, made[0])
         verb = "bind" if rule else "clear"
-        trailers = [("Kind", str(CommitKind.RULE)), ("Entries", entries_trailer((change,)))]
-        if session:
-            trailers.append(("Session", session))
+        told = trailers(CommitKind.RULE, entries_trailer((change,)), session)
         body = "\n".join(
             [f"~ {before.id}", *(f"  {sign} {one}" for sign, one in (("-", before.rule), ("+", rule)) if one)]
         )
-        return Draft((Put(made[0]),), Message(f"rule: {verb} {one_line(before.text)}", body, tuple(trailers)), by)
+        return Draft((Put(made[0]),), Message(f"rule: {verb} {one_line(before.text)}", body, told), by)
 
     answer = memory.change(branch, plan)
     if isinstance(answer, Bound):

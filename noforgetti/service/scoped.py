@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 from noforgetti.errors import NoForgettiError
 from noforgetti.model.change import Change
-from noforgetti.model.commit import CommitKind, Message, describe, entries_trailer, one_line
+from noforgetti.model.commit import CommitKind, Message, describe, entries_trailer, one_line, trailers
 from noforgetti.model.entry import Entry, EntryId, Scope, Snapshot, Writer
 from noforgetti.policy import scopes
 from noforgetti.policy.scoring import seconds_of
@@ -224,7 +224,5 @@ def _message(plan: _Plan) -> Message:
     first = plan.changes[0]
     one = len(plan.changes) == 1 or plan.verb in ("add", "replace")  # others ride along with these
     what = one_line(first.entry.text) if one else f"{len(plan.changes)} entries"
-    trailers = [("Kind", str(CommitKind.WRITE)), ("Entries", entries_trailer(plan.changes))]
-    if plan.session:
-        trailers.append(("Session", plan.session))
-    return Message(f"{plan.verb}: {what}", describe(plan.changes), tuple(trailers))
+    told = trailers(CommitKind.WRITE, entries_trailer(plan.changes), plan.session)
+    return Message(f"{plan.verb}: {what}", describe(plan.changes), told)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from noforgetti.errors import NoForgettiError
 from noforgetti.model.change import Change
-from noforgetti.model.commit import CommitKind, Message, describe, entries_trailer
+from noforgetti.model.commit import CommitKind, Message, describe, entries_trailer, trailers
 from noforgetti.model.entry import Category, CommitId, EntryId, Snapshot, Stored, Writer
 from noforgetti.model.signal import NEW, Signal
 from noforgetti.policy import capacity, scoring
@@ -172,10 +172,8 @@ def _again(before: Signal, now: str) -> Signal:
 
 def _message(entry_ids: tuple[EntryId, ...], session: str) -> Message:
     count = len(entry_ids)
-    trailers = [("Kind", str(CommitKind.REINFORCE)), ("Entries", " ".join(f"~{one}" for one in entry_ids))]
-    if session:
-        trailers.append(("Session", session))
-    return Message(f"reinforce: {entry_ids[0] if count == 1 else f'{count} entries'}", "", tuple(trailers))
+    told = trailers(CommitKind.REINFORCE, " ".join(f"~{one}" for one in entry_ids), session)
+    return Message(f"reinforce: {entry_ids[0] if count == 1 else f'{count} entries'}", "", told)
 
 
 def _wanted_back(
@@ -205,10 +203,8 @@ def _archives(memory: Memory, commit: CommitId) -> bool:
 
 def _draft(subject: str, chosen: list[Stored], by: Writer, *, archived: bool, session: str = "") -> Draft:
     changes = tuple(Change(one.entry.id, one.entry, replace(one.entry, archived=archived)) for one in chosen)
-    trailers = [("Kind", str(CommitKind.ARCHIVE)), ("Entries", entries_trailer(changes))]
-    if session:
-        trailers.append(("Session", session))
-    message = Message(subject, describe(changes), tuple(trailers))
+    told = trailers(CommitKind.ARCHIVE, entries_trailer(changes), session)
+    message = Message(subject, describe(changes), told)
     return Draft(tuple(Put(change.entry) for change in changes), message, by)
 
 

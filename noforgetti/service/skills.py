@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from noforgetti.errors import Kind, NoForgettiError
-from noforgetti.model.commit import CommitKind, Message, one_line
+from noforgetti.model.commit import CommitKind, Message, one_line, trailers
 from noforgetti.model.entry import Writer
 from noforgetti.policy import skill as packages
 from noforgetti.policy.verdict import Refusal, Rule
@@ -251,7 +251,4 @@ def _free(now: Snapshot, name: str) -> str:
 
 
 def _message(subject: str, session: str, body: str = "") -> Message:
-    trailers = [("Kind", str(CommitKind.SKILL))]
-    if session:
-        trailers.append(("Session", session))
-    return Message(subject, body, tuple(trailers))
+    return Message(subject, body, trailers(CommitKind.SKILL, session=session))

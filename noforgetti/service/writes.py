@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from noforgetti.model.candidate import Candidate, CandidateKind
 from noforgetti.model.change import Change
-from noforgetti.model.commit import CommitKind, Message, clip, describe, entries_trailer, one_line
+from noforgetti.model.commit import CommitKind, Message, clip, describe, entries_trailer, one_line, trailers
 from noforgetti.model.entry import (
     MAIN,
     Category,
@@ -181,7 +181,11 @@ def remove(memory: Memory, branch: str, old: str, *, writer: Writer = Writer.USE
         if isinstance(found, Refusal):
             return _passing(memory, branch, old, writer, session) or Written("refused", branch, refusal=found)
         if isinstance(found, Damaged):
-            message = Message(f"remove: {found.path}", f"- {found.path}\n  ({found.reason})", _trailers("", session))
+            message = Message(
+                f"remove: {found.path}",
+                f"- {found.path}\n  ({found.reason})",
+                trailers(CommitKind.WRITE, session=session),
+            )
             return Draft((Drop(found.path),), message, writer)
         made.append(found.entry)
         return _draft(now, "remove", (Change(found.entry.id, found.entry, None),), writer, session)
@@ -460,20 +464,11 @@ def _draft(
     supersedes: str = "",
 ) -> Draft:
     subject = f"{verb}: {one_line(changes[0].entry.text)}"
-    trailers = _trailers(entries_trailer(changes), session)
+    told = trailers(CommitKind.WRITE, entries_trailer(changes), session)
     if supersedes:
         gone = " ".join(change.id for change in changes if change.after is None)
-        trailers = (*trailers, ("Supersedes", f"{supersedes} {gone}"))
-    return Draft(edits_of(now, changes), Message(subject, describe(changes), trailers), writer)
-
-
-def _trailers(entries: str, session: str) -> tuple[tuple[str, str], ...]:
-    found = [("Kind", str(CommitKind.WRITE))]
-    if entries:
-        found.append(("Entries", entries))
-    if session:
-        found.append(("Session", session))
-    return tuple(found)
+        told = (*told, ("Supersedes", f"{supersedes} {gone}"))
+    return Draft(edits_of(now, changes), Message(subject, describe(changes), told), writer)
 
 
 def _traits(entry: Entry, traits: Traits, scope: Scope, now: str) -> Entry:
