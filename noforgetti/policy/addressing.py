@@ -9,11 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from noforgetti.model.commit import clip, one_line
+from noforgetti.model.entry import Damaged
 from noforgetti.policy.text import normalise
 from noforgetti.policy.verdict import Refusal, Rule
 
 if TYPE_CHECKING:
-    from noforgetti.model.entry import Damaged, Snapshot, Stored
+    from noforgetti.model.entry import Snapshot, Stored
 
 _LISTED = 8  # entries that a refusal lists as what `OLD` could have meant
 
@@ -54,6 +55,12 @@ def find(now: Snapshot, old: str) -> Stored | Damaged | Refusal:
         f"`{shown}` matches {len(found)} entries. Nothing was written.",
         f"use an id or more of the text: {listed}{more}",
     )
+
+
+def meant(now: Snapshot, old: str) -> Stored | Refusal:
+    """The readable entry that `old` means, or why there is none."""
+    found = find(now, old)
+    return damaged(found) if isinstance(found, Damaged) else found
 
 
 def _near(now: Snapshot, wanted: str) -> list[str]:

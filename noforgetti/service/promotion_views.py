@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from noforgetti.policy import guards
-from noforgetti.service.views import change_view
+from noforgetti.service.views import change_view, refusal_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -78,16 +78,13 @@ def passed_view(passed: Passed) -> list[Document]:
 def skill_view(one: Skill) -> Document:
     """One skill with its file. What no host is given says why; what may not be shown is not shown."""
     hidden = guards.unsafe(one.text)
-    refusal = one.refusal
     return {
         "name": one.name,
         "description": one.description,
         "path": one.path,
         "archived": one.archived,
-        "offered": refusal is None and not one.archived,
-        "reason": refusal.message if refusal else None,
-        "hint": refusal.hint if refusal else None,
-        "rule": refusal.rule if refusal else None,
+        "offered": one.refusal is None and not one.archived,
+        **refusal_view(one.refusal),
         "text": f"[hidden: {hidden.message}]" if hidden else one.text,
     }
 
@@ -103,15 +100,12 @@ def skills_view(branch: str, found: Iterable[Skill]) -> Document:
 
 def skill_changed_view(changed: Changed) -> Document:
     """The outcome of writing or deleting a skill."""
-    refusal = changed.refusal
     return {
         "outcome": changed.outcome,
         "branch": changed.branch,
         "name": changed.name,
         "commit": changed.commit,
-        "reason": refusal.message if refusal else None,
-        "hint": refusal.hint if refusal else None,
-        "rule": refusal.rule if refusal else None,
+        **refusal_view(changed.refusal),
     }
 
 

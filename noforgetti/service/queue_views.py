@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from noforgetti.service import backlog, cadence, candidates
+from noforgetti.service.views import refusal_view
 
 if TYPE_CHECKING:
     from noforgetti.model.candidate import Candidate
@@ -43,16 +44,13 @@ def accepted_view(done: Accepted) -> Document:
     from noforgetti.service.views import change_view, written_view
 
     doc = written_view(done.written) if done.written is not None else {"branch": done.branch, "entry": None}
-    refusal = done.refusal
     return {
         **doc,
         "outcome": done.outcome,
         "commit": done.commit,
         "candidate": candidate_view(done.candidate),
         "operations": [change_view(one) for one in done.changes],
-        "reason": refusal.message if refusal else None,
-        "hint": refusal.hint if refusal else None,
-        "rule": str(refusal.rule) if refusal else None,
+        **refusal_view(done.refusal),
     }
 
 

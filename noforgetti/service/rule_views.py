@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from noforgetti.policy.enforcement import BadRule, Call, EnforcedRule, fires
-from noforgetti.service.views import entry_view
+from noforgetti.service.views import entry_view, refusal_view
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,16 +39,13 @@ def rule_view(one: Listed) -> dict[str, Any]:
 
 def bound_view(bound: Bound) -> dict[str, Any]:
     """The outcome of a change of rules."""
-    refusal = bound.refusal
     return {
         "outcome": bound.outcome,
         "branch": bound.branch,
         "commit": bound.commit,
         "entry": entry_view(bound.entry) if bound.entry else None,
         "advice": list(bound.advice),
-        "reason": refusal.message if refusal else None,
-        "rule": refusal.rule if refusal else None,
-        "hint": refusal.hint if refusal else None,
+        **refusal_view(bound.refusal),
     }
 
 

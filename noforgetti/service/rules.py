@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 from noforgetti.errors import NoForgettiError
 from noforgetti.model.change import Change
 from noforgetti.model.commit import CommitKind, Message, clip, entries_trailer, one_line, trailers
-from noforgetti.model.entry import MAIN, Damaged, Entry, EntryId, Stored, Writer
+from noforgetti.model.entry import MAIN, Entry, EntryId, Writer
 from noforgetti.policy import addressing, enforcement, guards
 from noforgetti.policy.enforcement import Action, BadRule, Call, EnforcedRule
 from noforgetti.policy.verdict import Refusal, Rule
@@ -117,7 +117,7 @@ def clear(memory: Memory, branch: str, old: str, *, by: Writer = Writer.USER, se
 
 def approve(memory: Memory, branch: str, old: str) -> Bound:
     """Let the rule of the entry that `old` means run its command on this machine. The memory does not change."""
-    found = _find(memory, branch, old)
+    found = addressing.meant(memory.snapshot(branch), old)
     if isinstance(found, Refusal):
         return Bound("refused", branch, refusal=found)
     entry = found.entry
@@ -137,9 +137,9 @@ def _changed(memory: Memory, branch: str, old: str, rule: str, by: Writer, sessi
     made: list[Entry] = []
 
     def plan(now: Snapshot) -> Draft | Bound:
-        found = addressing.find(now, old)
-        if isinstance(found, Refusal | Damaged):
-            return Bound("refused", branch, refusal=_why(found))
+        found = addressing.meant(now, old)
+        if isinstance(found, Refusal):
+            return Bound("refused", branch, refusal=found)
         before = found.entry
         if before.pinned and by is not Writer.USER:
             return _refused(branch, before, f"Entry `{before.id}` is pinned, so only the user changes its rule.")
@@ -159,15 +159,6 @@ def _changed(memory: Memory, branch: str, old: str, rule: str, by: Writer, sessi
     if isinstance(answer, Bound):
         return answer
     return Bound("bound" if rule else "cleared", branch, made[0], answer)
-
-
-def _find(memory: Memory, branch: str, old: str) -> Stored | Refusal:
-    found = addressing.find(memory.snapshot(branch), old)
-    return found if isinstance(found, Stored) else _why(found)
-
-
-def _why(found: Refusal | Damaged) -> Refusal:
-    return found if isinstance(found, Refusal) else addressing.damaged(found)
 
 
 def _refused(branch: str, entry: Entry, message: str) -> Bound:

@@ -231,15 +231,12 @@ def _parent_note(memory: Memory, parent: str) -> list[str]:
 
 def written_view(written: Written) -> Document:
     """The outcome of a direct write."""
-    refusal = written.refusal
     return {
         "outcome": written.outcome,
         "branch": written.branch,
         "commit": written.commit,
         "entry": entry_view(written.entry) if written.entry else None,
-        "reason": refusal.message if refusal else None,
-        "rule": refusal.rule if refusal else None,
-        "hint": refusal.hint if refusal else None,
+        **refusal_view(written.refusal),
         "warnings": list(written.warnings),
         "scope": written.scope,
         "evidence": written.evidence,
@@ -247,6 +244,18 @@ def written_view(written: Written) -> Document:
         "superseded": [{"id": one.id, "text": _safe(one)} for one in written.superseded],
         "similar": [{"id": one.id, "text": _safe(one)} for one in written.similar],
     }
+
+
+def refusal_view(refusal: Refusal | None) -> Document:
+    """Why something was refused and what to do instead; all None when it was not."""
+    if refusal is None:
+        return {"reason": None, "rule": None, "hint": None}
+    return {"reason": refusal.message, "rule": refusal.rule, "hint": refusal.hint}
+
+
+def refused_view(refusal: Refusal) -> Document:
+    """A command that was refused."""
+    return {"outcome": "refused", **refusal_view(refusal)}
 
 
 def branches_view(branches: Iterable[Branch]) -> Document:
@@ -316,15 +325,12 @@ def undone_view(undone: Undone) -> Document:
 
 def edited_view(edited: Edited) -> Document:
     """The outcome of editing a branch as one document."""
-    refusal = edited.refusal
     return {
         "outcome": edited.outcome,
         "branch": edited.branch,
         "commit": edited.commit,
         "operations": [change_view(change) for change in edited.changes],
-        "reason": refusal.message if refusal else None,
-        "rule": refusal.rule if refusal else None,
-        "hint": refusal.hint if refusal else None,
+        **refusal_view(edited.refusal),
     }
 
 

@@ -150,12 +150,11 @@ def invalidate(
 
     def plan(now: Snapshot) -> Draft | Written:
         made.clear()
-        found = addressing.find(now, old)
-        heir = addressing.find(now, by) if by else None
+        found = addressing.meant(now, old)
+        heir = addressing.meant(now, by) if by else None
         for one in (found, heir):
-            if isinstance(one, Refusal | Damaged):
-                refusal = one if isinstance(one, Refusal) else addressing.damaged(one)
-                return Written("refused", branch, refusal=refusal)
+            if isinstance(one, Refusal):
+                return Written("refused", branch, refusal=one)
         assert isinstance(found, Stored)
         gone = Change(found.entry.id, found.entry, None)
         made.append(found.entry)

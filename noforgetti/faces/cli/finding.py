@@ -13,7 +13,6 @@ from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session
 from noforgetti.model.entry import Category
 
 if TYPE_CHECKING:
-    from noforgetti.policy.verdict import Refusal
     from noforgetti.service.recall import Recall
     from noforgetti.service.signals import Archived
 
@@ -100,28 +99,23 @@ def unarchive(session: Session, old: tuple[str, ...]) -> None:
     """Bring archived entries back; each OLD is an id or a unique piece of an entry's text."""
     from noforgetti.model.entry import Stored, Writer
     from noforgetti.policy import addressing
-    from noforgetti.policy.verdict import Refusal as Refused
     from noforgetti.service.signals import unarchive as bring_back
+    from noforgetti.service.views import refused_view
 
     ids = []
     now = session.memory.snapshot(session.branch)
     for one in old:
-        meant = addressing.find(now, one)
+        meant = addressing.meant(now, one)
         if not isinstance(meant, Stored):
-            refusal = meant if isinstance(meant, Refused) else addressing.damaged(meant)
-            session.refuse(_refused(refusal))
+            session.refuse(refused_view(meant))
             return
         ids.append(meant.entry.id)
     done = bring_back(session.memory, session.branch, ids, by=Writer.USER)
     if done.refusal:
-        session.refuse(_refused(done.refusal))
+        session.refuse(refused_view(done.refusal))
         return
     session.print(_archived("unarchived" if done.commit else "nothing", session.branch, done), found.archived)
 
 
 def _archived(outcome: str, branch: str, done: Archived) -> dict[str, Any]:
     return {"outcome": outcome, "branch": branch, "commit": done.commit, "entries": list(done.entries)}
-
-
-def _refused(refusal: Refusal) -> dict[str, Any]:
-    return {"outcome": "refused", "reason": refusal.message, "hint": refusal.hint, "rule": refusal.rule}

@@ -39,10 +39,11 @@ def promotions_show(session: Session, own: str) -> None:
     from noforgetti.policy.verdict import Refusal
     from noforgetti.service import promotions as service
     from noforgetti.service.promotion_views import promotion_view
+    from noforgetti.service.views import refused_view
 
     found = service.find(service.queue(session.memory, session.branch), own)
     if isinstance(found, Refusal):
-        session.refuse({"outcome": "refused", "reason": found.message, "hint": found.hint, "rule": found.rule})
+        session.refuse(refused_view(found))
     else:
         session.print(promotion_view(found), promoted.promotion)
 
@@ -88,16 +89,15 @@ def reinforce(session: Session, old: str) -> None:
     """Confirm an entry: one more piece of evidence for it. OLD is an id or a unique piece of its text."""
     from noforgetti.model.entry import Stored, Writer
     from noforgetti.policy import addressing
-    from noforgetti.policy.verdict import Refusal
     from noforgetti.service import promotions as service
     from noforgetti.service import signals
     from noforgetti.service.promotion_views import passed_view
+    from noforgetti.service.views import refused_view
 
     memory, branch = session.memory, session.branch
-    found = addressing.find(memory.snapshot(branch), old)
+    found = addressing.meant(memory.snapshot(branch), old)
     if not isinstance(found, Stored):
-        refusal = found if isinstance(found, Refusal) else addressing.damaged(found)
-        session.refuse({"outcome": "refused", "reason": refusal.message, "hint": refusal.hint, "rule": refusal.rule})
+        session.refuse(refused_view(found))
         return
     own = found.entry.id
     done = signals.reinforce(memory, branch, [own], by=Writer.USER)

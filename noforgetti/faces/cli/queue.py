@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +14,6 @@ from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session
 from noforgetti.model.entry import Category
 
 if TYPE_CHECKING:
-    from noforgetti.policy.verdict import Refusal
     from noforgetti.service.worker import Work
 
 
@@ -46,12 +45,13 @@ def candidates_accept(session: Session, own: str, words: str, category: str | No
     from noforgetti.model.candidate import Candidate
     from noforgetti.service import accepting
     from noforgetti.service.queue_views import accepted_view
+    from noforgetti.service.views import refused_view
 
     memory, branch = session.memory, session.branch
     memory.head(branch)
     one = accepting.find(memory, branch, own)
     if not isinstance(one, Candidate):
-        session.refuse(_refused(one))
+        session.refuse(refused_view(one))
         return
     topic = Category(category) if category else None
     doc = accepted_view(accepting.accept(memory, branch, one, text=words, category=topic))
@@ -69,6 +69,7 @@ def candidates_discard(session: Session, ids: tuple[str, ...]) -> None:
     from noforgetti.model.candidate import Candidate
     from noforgetti.service import accepting
     from noforgetti.service.queue_views import candidate_view
+    from noforgetti.service.views import refused_view
 
     memory, branch = session.memory, session.branch
     memory.head(branch)
@@ -76,16 +77,12 @@ def candidates_discard(session: Session, ids: tuple[str, ...]) -> None:
     for own in ids:
         one = accepting.find(memory, branch, own)
         if not isinstance(one, Candidate):
-            session.refuse(_refused(one))
+            session.refuse(refused_view(one))
             return
         wanted.append(one.id)
     gone = accepting.discard(memory, branch, wanted)
     doc = {"outcome": "discarded", "branch": branch, "discarded": [candidate_view(one) for one in gone]}
     session.print(doc, queued.discarded)
-
-
-def _refused(refusal: Refusal) -> dict[str, Any]:
-    return {"outcome": "refused", "reason": refusal.message, "hint": refusal.hint, "rule": str(refusal.rule)}
 
 
 @cli.command("queue")
