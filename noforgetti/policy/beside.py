@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from noforgetti.model.entry import Entry, EntryId
+
+    Meaning = Callable[[str, Sequence[Entry]], Mapping[EntryId, float]]  # cosines of a text and entries, by id
     from noforgetti.policy.contradiction import Clash
 
 NEAREST = 3  # possible replacements that are told: more would be a list of the topic, not a question to answer
@@ -46,6 +48,11 @@ class Beside:
     contradicted: tuple[Contradicted, ...] = ()
     repeats: Repeats | None = None
     may_replace: tuple[Entry, ...] = ()
+
+
+def nearness(text: str, meaning: Meaning | None) -> Callable[[Sequence[Entry]], Mapping[EntryId, float]] | None:
+    """What `beside` asks of a model, for one text; None without one."""
+    return None if meaning is None else lambda entries: meaning(text, entries)
 
 
 def beside(

@@ -19,14 +19,13 @@ from noforgetti.model.change import Add, Assess, Merge, Operation, Remove, Repla
 from noforgetti.model.entry import Category, Entry, EntryId, Importance, Scope
 from noforgetti.model.evidence import Role
 from noforgetti.policy import capacity, gate, keys
-from noforgetti.policy.beside import Beside, beside
+from noforgetti.policy.beside import Beside, beside, nearness
 from noforgetti.policy.contradiction import contradicts
 from noforgetti.policy.verdict import Refusal, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from noforgetti.model.evidence import Window
+    from noforgetti.policy.beside import Meaning
     from noforgetti.policy.capacity import Limits
     from noforgetti.review.proposal import AddFact, Fact, Proposal
 
@@ -127,7 +126,7 @@ def admit(
     new_entry: NewEntry,
     now: str,
     documents: Documents = (),
-    meaning: Callable[[str, Sequence[Entry]], Mapping[EntryId, float]] | None = None,
+    meaning: Meaning | None = None,
 ) -> Verdict:
     """What becomes of `proposal` on the branch `state`. `now` (RFC 3339 UTC) stamps judged importance; `meaning`
     answers cosines of a text and entries, None without a model."""
@@ -193,7 +192,7 @@ class _Judge:
     new_entry: NewEntry
     now: str
     documents: Documents
-    meaning: Callable[[str, Sequence[Entry]], Mapping[EntryId, float]] | None = None
+    meaning: Meaning | None = None
     operations: list[Operation] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     wide: list[Add] = field(default_factory=list)
@@ -271,9 +270,7 @@ class _Judge:
         return text
 
     def _beside(self, text: str, others: Sequence[Entry], *, negative: bool) -> Beside:
-        meaning = self.meaning
-        cosines = None if meaning is None else (lambda entries: meaning(text, entries))
-        return beside(text, others, negative=negative, cosines=cosines)
+        return beside(text, others, negative=negative, cosines=nearness(text, self.meaning))
 
     def _repeats(self, entry: Entry, text: str) -> Refusal:
         self.about = entry.id

@@ -29,11 +29,12 @@ from noforgetti.review.admission import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from noforgetti.model.change import Add, Operation, State
-    from noforgetti.model.entry import Entry, EntryId
+    from noforgetti.model.entry import EntryId
     from noforgetti.model.evidence import Window
+    from noforgetti.policy.beside import Meaning
     from noforgetti.policy.capacity import Limits
     from noforgetti.review.proposal import Proposal
 
@@ -159,7 +160,7 @@ def run_review(
     now: str,
     nonce: str,
     documents: Documents = (),
-    meaning: Callable[[str, Sequence[Entry]], Mapping[EntryId, float]] | None = None,
+    meaning: Meaning | None = None,
     attempts: int = ATTEMPTS,
     max_tokens: int = MAX_TOKENS,
     cancelled: Callable[[], bool] = lambda: False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from noforgetti.model.change import Merge
@@ -54,18 +53,6 @@ def dreamt_view(memory: Memory, done: Dreamt) -> Document:
         ],
         "reason": done.reason or None,
         "hint": done.hint or None,
-    }
-
-
-def dream_view(memory: Memory, branch: str) -> Document:
-    """What `status` says of dreams: whether one is due, and when the next may start."""
-    from noforgetti.service.dream import due, next_at
-
-    at = next_at(memory, branch)
-    return {
-        "hours": memory.settings.dream_hours,
-        "due": due(memory, branch),
-        "next": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(max(at, 0.0))) if at else None,
     }
 
 

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from noforgetti.retrieval.base import EmbeddingError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from noforgetti.model.entry import Entry, EntryId
+    from noforgetti.policy.beside import Meaning
     from noforgetti.service.embedding import Embedding
-
-    Meaning = Callable[[str, Sequence[Entry]], Mapping[EntryId, float]]
 
 _HERE = ("auto", "static", "local")  # settings whose model runs in this process
 

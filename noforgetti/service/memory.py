@@ -27,7 +27,7 @@ from noforgetti.store.discovery import Project, discover
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from noforgetti.service.meaning import Meaning
+    from noforgetti.policy.beside import Meaning
     from noforgetti.service.settings import Settings
     from noforgetti.store.git import Store
 

@@ -142,33 +142,15 @@ def _remembered(memory: Memory, entry: Entry) -> None:
 
 def _waiting(memory: Memory, result: Result) -> list[Candidate]:
     """What the review found and may not decide."""
-    session, at = result.window.session, memory.stamp()
+    waits = partial(Candidate, "", session=result.window.session, at=memory.stamp(), writer=Writer.REVIEW)
     texts = {one.entry.id: one.entry.text for one in result.operations if isinstance(one, Add)}
     found = [
-        Candidate(
-            "",
-            CandidateKind.REPLACEMENT,
-            texts[new],
-            f"entry `{new}` may replace `{old}`",
-            old,
-            session,
-            at=at,
-            writer=Writer.REVIEW,
-        )
+        waits(CandidateKind.REPLACEMENT, texts[new], f"entry `{new}` may replace `{old}`", old)
         for new, old in result.similar
         if new in texts
     ]
     return found + [
-        Candidate(
-            "",
-            CandidateKind.CONTRADICTION,
-            one.text,
-            one.refusal.message,
-            EntryId(one.target),
-            session,
-            at=at,
-            writer=Writer.REVIEW,
-        )
+        waits(CandidateKind.CONTRADICTION, one.text, one.refusal.message, EntryId(one.target))
         for one in result.refused
         if one.refusal.rule is Rule.CONTRADICTION and one.text
     ]

@@ -30,7 +30,7 @@ from noforgetti.model.entry import (
     Writer,
 )
 from noforgetti.policy import addressing, capacity, gate, guards, keys
-from noforgetti.policy.beside import Beside, beside
+from noforgetti.policy.beside import Beside, beside, nearness
 from noforgetti.policy.names import entry_id
 from noforgetti.policy.verdict import Refusal, Rule
 from noforgetti.service import signals
@@ -332,9 +332,8 @@ class _Write:
         return None
 
     def _compared(self, others: Sequence[Entry]) -> Beside:
-        meaning = self.memory.meaning
-        asked = None if meaning is None else (lambda entries: meaning(self.text, entries))
-        return beside(self.text, others, negative=bool(self.traits.negative), cosines=asked)
+        cosines = nearness(self.text, self.memory.meaning)
+        return beside(self.text, others, negative=bool(self.traits.negative), cosines=cosines)
 
     def _drafted(self, now: Snapshot, verb: str, entry: Entry, held: Stored | None) -> Draft | Written:
         gone = {one.id for one in self.superseded}

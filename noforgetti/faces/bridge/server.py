@@ -163,7 +163,8 @@ class Server:
         if turn.system_characters is not None and not self._measured:
             self._measured = True  # once: the section's bytes must not follow the length of the prompt around it
             self.turns.sections.tokens = reports.budget(turn.system_characters)
-        self.enforcing.begin(turn.session.id)
+        if self._enforcing is not None:  # else no call was looked at yet: there is nothing to begin anew
+            self._enforcing.begin(turn.session.id)
         started = self.turns.start(branch, turn.prompt, turn.session.id)
         return {
             "branch": branch,

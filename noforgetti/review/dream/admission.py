@@ -18,18 +18,18 @@ from noforgetti.model.change import Add, Archive, Assess, Merge, Operation, Remo
 from noforgetti.model.commit import clip, one_line
 from noforgetti.model.entry import Entry, EntryId, Importance, Writer
 from noforgetti.policy import capacity, keys, likeness, retention
-from noforgetti.policy.beside import beside
+from noforgetti.policy.beside import beside, nearness
 from noforgetti.policy.contradiction import contradicts
 from noforgetti.policy.verdict import Refusal, Rule
 from noforgetti.review.admission import SHARE, Documents, Held, Problem, Refused, Retry, size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from noforgetti.model.candidate import Candidate
     from noforgetti.model.change import State
     from noforgetti.model.entry import Category
-    from noforgetti.policy.beside import Beside
+    from noforgetti.policy.beside import Beside, Meaning
     from noforgetti.policy.capacity import Limits
     from noforgetti.review.admission import Check
     from noforgetti.review.dream.answer import Addition, Consolidation, Decision, Distil, Flag, Merging, Rewording, Step
@@ -68,7 +68,7 @@ class Rights:
     new_id: Callable[[str], EntryId]
     now: str
     documents: Documents = ()
-    cosines: Callable[[str, Sequence[Entry]], Mapping[EntryId, float]] | None = None
+    cosines: Meaning | None = None
 
 
 def admit(
@@ -367,11 +367,7 @@ class _Judge:
 
     def _beside(self, text: str, own: Sequence[EntryId], *, negative: bool) -> Beside:
         others = [entry for one, entry in self.state.items() if one not in own and not entry.archived]
-        return beside(text, others, negative=negative, cosines=self._cosines(text))
-
-    def _cosines(self, text: str) -> Callable[[Sequence[Entry]], Mapping[EntryId, float]] | None:
-        near = self.rights.cosines
-        return None if near is None else lambda entries: near(text, entries)
+        return beside(text, others, negative=negative, cosines=nearness(text, self.rights.cosines))
 
     def _lost(self, entries: Iterable[Entry], text: str, said: str) -> Refusal | Retry | None:
         """What the new text loses of the old ones. Told back to the reviewer, all of it at once, while it may try
