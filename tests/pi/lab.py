@@ -117,3 +117,18 @@ class Lab:
     def sessions(self) -> list[Path]:
         """The session files on disk, oldest first."""
         return sorted(self.agent.glob("sessions/*/*.jsonl"))
+
+
+def cli(lab: Lab, *words: str) -> dict[str, Any]:
+    """The document of one command in the lab's project."""
+    done = subprocess.run(
+        [sys.executable, "-m", "noforgetti", "--json", *words],
+        cwd=lab.project,
+        env=lab.env(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    read: dict[str, Any] = json.loads(done.stdout)
+    return read

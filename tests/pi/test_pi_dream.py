@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .lab import cli
 from .scripted_model import Reply, text_of
 
 if TYPE_CHECKING:
@@ -29,21 +28,6 @@ def is_dream(body: dict[str, Any]) -> bool:
 def is_review(body: dict[str, Any]) -> bool:
     """True for the request that a review makes."""
     return not body.get("tools") and "Candidates:" not in text_of(body["messages"][-1])
-
-
-def cli(lab: Lab, *words: str) -> dict[str, Any]:
-    """The document of one command in the lab's project."""
-    done = subprocess.run(
-        [sys.executable, "-m", "noforgetti", "--json", *words],
-        cwd=lab.project,
-        env=lab.env(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    read: dict[str, Any] = json.loads(done.stdout)
-    return read
 
 
 def texts(lab: Lab) -> list[str]:

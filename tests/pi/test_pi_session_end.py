@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .lab import cli
 from .scripted_model import Reply, text_of
 
 if TYPE_CHECKING:
@@ -27,21 +26,6 @@ ANSWER = json.dumps(
 def is_review(body: dict[str, Any]) -> bool:
     """True for the request that a review makes: it offers no tools."""
     return not body.get("tools")
-
-
-def cli(lab: Lab, *words: str) -> dict[str, Any]:
-    """The document of one command in the lab's project."""
-    done = subprocess.run(
-        [sys.executable, "-m", "noforgetti", "--json", *words],
-        cwd=lab.project,
-        env=lab.env(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    read: dict[str, Any] = json.loads(done.stdout)
-    return read
 
 
 def texts(lab: Lab) -> list[str]:
