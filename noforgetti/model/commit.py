@@ -32,6 +32,7 @@ class CommitKind(StrEnum):
     PROMOTE = "promote"  # a promotion was proposed, applied or rejected
     RULE = "rule"  # a rule was bound to an entry, or taken off
     SKILL = "skill"
+    GUIDELINE = "guideline"  # a review guideline was learned, or taken out
     CANDIDATE = "candidate"  # of the queue beside a branch, never of the branch
     REINFORCE = "reinforce"  # of the signals beside a branch, never of the branch
     OTHER = "other"

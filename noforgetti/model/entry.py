@@ -101,7 +101,8 @@ class Entry:
     `text` is normalised (NFC, LF, trimmed); `created` and `assessed` are RFC 3339 UTC times or empty (unknown, nobody
     judged it). `rule` is one JSON object (see `policy.enforcement`). `expires` is for a scope that passes; `session` or
     `task` says whose the entry is. `supersedes` are entries whose place this one took, `derived` what it was made from,
-    `informs` names of what rests on it. `extra` holds front-matter lines this version does not know, byte for byte.
+    `informs` names of what rests on it. `origin` says where an imported entry came from (see `importers.base`).
+    `extra` holds front-matter lines this version does not know, byte for byte.
     """
 
     id: EntryId
@@ -126,6 +127,7 @@ class Entry:
     supersedes: tuple[EntryId, ...] = ()
     derived: tuple[EntryId, ...] = ()
     informs: tuple[str, ...] = ()
+    origin: str = ""
     extra: tuple[str, ...] = ()
 
     @property

@@ -7,6 +7,11 @@ from enum import StrEnum
 
 from noforgetti.model.entry import MAIN, BranchName
 
+# The lines around whatever a host's hook puts before the model. Hosts keep that text in their transcripts, some of them
+# with its markup escaped, so only a plain line tells the evidence reader what was never said.
+BEGIN = "[noforgetti memory begin]"
+END = "[noforgetti memory end]"
+
 
 class Role(StrEnum):
     """Who speaks in one item of evidence."""

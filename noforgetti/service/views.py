@@ -62,6 +62,7 @@ def _more_of(entry: Entry) -> Iterable[tuple[str, Any]]:
     yield "supersedes", list(entry.supersedes)
     yield "derived", list(entry.derived)
     yield "informs", list(entry.informs)
+    yield "origin", entry.origin
 
 
 def show_view(branch: str, now: Snapshot) -> Document:

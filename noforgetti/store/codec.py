@@ -181,6 +181,7 @@ _KEYS: tuple[tuple[str, Callable[[Entry], str | None], Callable[[str], Any]], ..
     ("supersedes", lambda e: _list_or_none(e.supersedes), _strings),
     ("derived", lambda e: _list_or_none(e.derived), _strings),
     ("informs", lambda e: _list_or_none(e.informs), _strings),
+    ("origin", lambda e: quoted(e.origin) if e.origin else None, unquoted),
 )
 _WRITERS = tuple((key, write) for key, write, _ in _KEYS)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.entry import MAIN, BranchName
-from noforgetti.model.evidence import Item, Role, Transcript
+from noforgetti.model.evidence import BEGIN, END, Item, Role, Transcript
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,6 +33,8 @@ _SCAFFOLD = re.compile(
     r"|noforgetti|past[-_]sessions?|situation[-_]report|skill)(?![\w-])[^<>]{0,400}>",
     re.IGNORECASE,
 )
+# What a hook told the model, between its two lines. Without its end it reaches as far as the text does.
+_TOLD = re.compile(rf"{re.escape(BEGIN)}.*?(?:{re.escape(END)}|\Z)", re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -203,9 +205,12 @@ def encodable(text: str) -> str:
 
 
 def own_words(text: str) -> str:
-    """The text without blocks that a host or we put into it (`<project_memory>…`, `<skill …>…`). An
-    unmatched tag takes everything on its open side with it: rather lose evidence than feed memory back into
-    memory."""
+    """The text without blocks that a host or we put into it (`<project_memory>…`, `<skill …>…`, what stands
+    between our two lines). An unmatched tag takes everything on its open side with it: rather lose evidence
+    than feed memory back into memory."""
+    text = _TOLD.sub("", text)
+    if END in text:  # its beginning was cut off: rather lose what stands before it
+        text = text.rpartition(END)[2]
     kept: list[str] = []
     start, depth = 0, 0
     for tag in _SCAFFOLD.finditer(text):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from noforgetti.model.evidence import Role
+from noforgetti.model.evidence import BEGIN, END, Role
 from noforgetti.transcripts import base
 from noforgetti.transcripts.base import TranscriptError
 
@@ -76,3 +76,18 @@ def test_a_folder_is_refused_with_a_sentence(tmp_path: Path) -> None:
 def test_every_registered_format_loads_its_reader() -> None:
     for one in base.FORMATS:
         assert one.load()(b"").items == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        (f"{BEGIN}\nUse npm.\n{END}\nfix the build", "\nfix the build"),
+        (f"fix the build\n{BEGIN}\nUse npm.\n{END}", "fix the build\n"),
+        (f"{BEGIN}\na\n{END}\nfix\n{BEGIN}\nb\n{END}it", "\nfix\nit"),
+        (f"fix the build\n{BEGIN}\nUse npm.", "fix the build\n"),
+        (f"Use npm.\n{END}\nfix the build", "\nfix the build"),
+        (f"{BEGIN}\n&lt;project_memory&gt;Use npm.&lt;/project_memory&gt;\n{END}\nfix", "\nfix"),
+    ],
+)
+def test_what_a_hook_told_the_model_is_cut_out_of_what_was_said(text: str, own: str) -> None:
+    assert base.own_words(text) == own

@@ -117,13 +117,21 @@ def _guarded(arguments: list[str]) -> int:
     from noforgetti.faces.cli import (  # noqa: F401 - they register the commands
         commands,
         dream,
+        exporting,
         finding,
+        guidelines,
+        hook,
         hosts,
+        importing,
+        manual,
+        mcp,
         model,
+        pr_reviews,
         promotions,
         queue,
         rules,
         skills,
+        wiring,
     )
 
     if "_NOFORGETTI_COMPLETE" in os.environ:  # a shell asks for completions

@@ -1,0 +1,1 @@
+"""`export`: the memory in other forms."""

@@ -1,0 +1,1 @@
+"""`guidelines`: review preferences that were learned from skipped findings."""

@@ -1,0 +1,1 @@
+"""`noforgetti hook`: what a host's hook calls."""

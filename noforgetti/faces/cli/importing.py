@@ -1,0 +1,1 @@
+"""`import`: other products' memories, brought in."""

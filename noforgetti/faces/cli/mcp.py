@@ -1,0 +1,1 @@
+"""`noforgetti mcp`: the MCP server."""

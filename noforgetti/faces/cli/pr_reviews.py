@@ -1,0 +1,1 @@
+"""`pr-reviews`: what was said in reviews of pull requests."""
