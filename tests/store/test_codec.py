@@ -49,6 +49,7 @@ EVERYTHING = Entry(
     supersedes=(EntryId("older-aaaa"), EntryId("older-bbbb")),
     derived=(EntryId("source-cccc"),),
     informs=("release checklist",),
+    origin="claude-code:memory/build.md#order@0a1b2c3d",
     scope=Scope.TASK,
     task="release-2",
     expires="2026-12-31T00:00:00Z",
