@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,7 +26,7 @@ from noforgetti.store.create import create
 from noforgetti.store.discovery import Project, discover
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from noforgetti.policy.beside import Meaning
     from noforgetti.service.settings import Settings
@@ -59,6 +60,17 @@ NOWHERE = Project("", kind="none")  # what the user-wide memory has in place of 
 _FACTS = 16  # snapshots whose facts are kept: one for each branch that sessions of a bridge use
 
 
+class Unexpected(Conflict):
+    """The branch is not where the caller knows it to be: what he decided, he decided on another memory."""
+
+    def __init__(self, branch: str, expected: CommitId | None, actual: CommitId | None) -> None:
+        super().__init__(branch, expected, actual)
+        there, here = (one[:12] if one else "no commit" for one in (expected, actual))
+        self.args = (f"Branch `{branch}` stands at {here}, not at {there} as expected. Nothing was written.",)
+        self.message = str(self)
+        self.hint = "read the branch again, then decide anew"
+
+
 class Memory:
     """The memory of one project, or the user-wide one. Belongs to one thread; see `twin` for another one."""
 
@@ -72,6 +84,7 @@ class Memory:
         self._state: State | None = None
         self._facts: dict[CommitId, Facts] = {}
         self._wide: Memory | None = None
+        self._expected: tuple[str, CommitId | None] | None = None  # a branch and where a caller knows it to be
         self.meaning: Meaning | None = None  # how near texts are; set by whoever has a model in this process
 
     @property
@@ -202,12 +215,14 @@ class Memory:
         Raises `Conflict` when the head moved under every plan, and everything that the store raises.
         """
         if not self.exists:
+            self._compare(branch)
             first = plan(self.snapshot(branch))
             if not isinstance(first, Draft):
                 return first
             self.prepare()
         for attempt in range(_ATTEMPTS):
             with self.store.exclusive():
+                self._compare(branch)  # under the lock: what follows is planned on this head and on no other
                 answer = plan(self.snapshot(branch))
                 if not isinstance(answer, Draft):
                     return answer
@@ -218,8 +233,27 @@ class Memory:
                         raise
         raise AssertionError("unreachable")
 
+    @contextmanager
+    def expecting(self, branch: str, head: CommitId | None) -> Iterator[None]:
+        """Within the block the branch is changed only from `head` (None: before the first write). Raises `Unexpected`,
+        at the beginning and at every change. What lies elsewhere, as the user-wide memory does, is not bound by it."""
+        self._expected = (branch, head)
+        try:
+            self._compare(branch)
+            yield
+        finally:
+            self._expected = None
+
+    def _compare(self, branch: str) -> None:
+        if self._expected is not None and self._expected[0] == branch:
+            head = self.head(branch)
+            if head != self._expected[1]:
+                raise Unexpected(branch, self._expected[1], head)
+
     def publish(self, branch: str, draft: Draft, base: CommitId | None) -> CommitId:
         """Write the draft as a child of `base` and move the branch there. Raises `Conflict` when it is elsewhere."""
+        if self._expected is not None and self._expected[0] == branch and base != self._expected[1]:
+            raise Unexpected(branch, self._expected[1], base)
         author = draft.author or AUTHORS[draft.writer]
         new = self.store.write(
             base, draft.edits, draft.message, author=author, seconds=int(self.clock()), parents=draft.parents
@@ -278,12 +312,21 @@ def selected(state_folder: str) -> str:
         return ""
 
 
-def open_memory(folder: str, environ: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Memory:
-    """The memory of the project around `folder`. Raises what discovery and the settings raise; creates nothing."""
+def open_memory(
+    folder: str,
+    environ: Mapping[str, str],
+    *,
+    clock: Callable[[], float] = time.time,
+    settings: Settings | None = None,
+) -> Memory:
+    """The memory of the project around `folder`. Raises what discovery and the settings raise; creates nothing.
+
+    `settings` stand in for the settings file.
+    """
     from noforgetti.service.settings import load
 
     where = places(environ)
-    settings = load(where.config)
+    settings = settings or load(where.config)
     project = discover(folder, worktrees=settings.worktrees, submodules=settings.submodules)
     memory = Memory(project, where, settings, clock=clock)
     if memory.exists:
@@ -298,12 +341,14 @@ def open_memory(folder: str, environ: Mapping[str, str], *, clock: Callable[[], 
     )
 
 
-def open_wide(environ: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> Memory:
+def open_wide(
+    environ: Mapping[str, str], *, clock: Callable[[], float] = time.time, settings: Settings | None = None
+) -> Memory:
     """The user-wide memory, from wherever. Raises what the settings raise; creates nothing."""
     from noforgetti.service.settings import load
 
     where = places(environ)
-    return Memory(NOWHERE, where, load(where.config), clock=clock)
+    return Memory(NOWHERE, where, settings or load(where.config), clock=clock)
 
 
 def _limits(settings: Settings) -> Limits:

@@ -18,8 +18,8 @@ import msgspec
 
 from noforgetti import __version__
 from noforgetti.errors import Kind, NoForgettiError
-from noforgetti.faces import text
-from noforgetti.faces.bridge import requests, slash, wire
+from noforgetti.faces import slash, text
+from noforgetti.faces.bridge import requests, wire
 from noforgetti.faces.bridge.hearing import Hearing
 from noforgetti.faces.bridge.recall_tools import TOOLS as RECALL_TOOLS
 from noforgetti.faces.bridge.running import Job, Reviews
