@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,11 @@ if TYPE_CHECKING:
     from noforgetti.service.places import Places
 
 
-class NotAdoptable(NoForgettiError):
+class NotRelinked(NoForgettiError):
     """The memory that was named cannot become this project's."""
 
     kind = Kind.USER
-    reason = "not-adoptable"
+    reason = "not-relinked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,30 +69,48 @@ def orphans(places: Places, name: str = "") -> tuple[Known, ...]:
     return tuple(sorted(gone, key=lambda one: os.path.basename(one.root) != name))
 
 
-def adopt(memory: Memory, key: str) -> Known:
-    """Make the memory with that key this project's: its repository and state move to the project's name.
+def holds(one: Known) -> bool:
+    """Whether the repository has a branch, so that something was written to it. Looks at its files only."""
+    for _, _, files in os.walk(os.path.join(one.path, "refs", "heads")):
+        if files:
+            return True
+    try:
+        with open(os.path.join(one.path, "packed-refs"), "rb") as file:
+            return b" refs/heads/" in file.read()
+    except OSError:
+        return False
 
-    Raises `NotAdoptable` when this project has a memory of its own, or the other's project is still there.
+
+def relink(memory: Memory, key: str) -> Known:
+    """Make the memory with that key this project's: its repository and state move to the project's name. `key` may be
+    the beginning of one.
+
+    Raises `NotRelinked` when this project has a memory of its own that holds something, or the other's project is still
+    there. Killed in the middle, the repository has moved and names the old root, which `doctor --fix` corrects.
     """
     if memory.is_wide:
-        raise NotAdoptable(
-            "The user-wide memory belongs to no project. Nothing was changed.", hint="adopt it in a project's folder"
+        raise NotRelinked(
+            "The user-wide memory belongs to no project. Nothing was changed.", hint="relink in a project's folder"
         )
-    if memory.exists:
-        raise NotAdoptable(
+    own = Known(memory.path, memory.project.root)
+    if memory.exists and holds(own):
+        raise NotRelinked(
             f"This project has a memory of its own at `{memory.path}`. Nothing was changed.",
             hint="move it away first; a memory is one folder",
         )
-    found = [one for one in known(memory.places) if one.key.startswith(key.lower()) and key]
+    found = [one for one in known(memory.places) if one.key.startswith(key.lower()) and key and one.path != own.path]
     if len(found) != 1:
         what = "No memory has" if not found else "More than one memory has"
-        raise NotAdoptable(f"{what} the key `{key}`. Nothing was changed.", hint="list them with `noforgetti doctor`")
+        raise NotRelinked(f"{what} the key `{key}`. Nothing was changed.", hint="list them with `noforgetti doctor`")
     other = found[0]
     if os.path.isdir(other.root):
-        raise NotAdoptable(
+        raise NotRelinked(
             f"The memory `{other.name}` belongs to `{other.root}`, which is still there. Nothing was changed.",
-            hint="only a memory whose project is gone can be adopted",
+            hint="only a memory whose project is gone can be relinked",
         )
+    if memory.exists:
+        memory.close()
+        shutil.rmtree(memory.path)
     os.rename(other.path, memory.path)
     write_root(memory.path, memory.project.root)
     old_state, new_state = memory.places.state_of(other.name), memory.places.state_of(memory.name)

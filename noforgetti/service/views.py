@@ -211,7 +211,7 @@ def _orphan_notes(memory: Memory) -> list[str]:
     name = project_name(memory.project)
     return [
         f"the memory of `{one.root}` has lost its project;"
-        f" if it is this one, `noforgetti doctor --adopt {one.key}` brings it here"
+        f" if it is this one, `noforgetti relink {one.key}` brings it here"
         for one in orphans(memory.places, name)[:3]
     ]
 

@@ -59,7 +59,7 @@ def write_root(path: str, root: str) -> None:
     """Record which root the repository belongs to; the user-wide one (`root` empty) belongs to none."""
     if root:
         config = pygit2.Config(os.path.join(path, "config"))
-        config["noforgetti.root"] = root.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        config["noforgetti.root"] = described(root)
     _write(os.path.join(path, "description"), describe(root))
 
 
@@ -67,7 +67,12 @@ def describe(root: str) -> str:
     """The repository's one-line description."""
     if not root:
         return "noforgetti memory of this user, for all projects\n"
-    return f"noforgetti memory of {root.encode('utf-8', 'surrogateescape').decode('utf-8', 'replace')}\n"
+    return f"noforgetti memory of {described(root)}\n"
+
+
+def described(root: str) -> str:
+    """The root as the repository's configuration can hold it: bytes that are no text become U+FFFD."""
+    return root.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def create(path: str, root: str) -> None:

@@ -8,7 +8,9 @@ import pytest
 from store.builders import cli, published, texts
 
 from noforgetti.service import writes
-from noforgetti.service.doctor import examine, fsck, mend
+from noforgetti.service.health.examining import examine
+from noforgetti.service.health.gitprogram import fsck
+from noforgetti.service.health.mending import mend
 from noforgetti.service.views import show_view, status_view
 from noforgetti.store.base import PutFile
 

@@ -11,7 +11,8 @@ from noforgetti.model.entry import MAIN
 from noforgetti.retrieval.base import Passage
 from noforgetti.retrieval.corpus import Corpus
 from noforgetti.retrieval.ranking import SESSIONS
-from noforgetti.service import doctor, writes
+from noforgetti.service import writes
+from noforgetti.service.health.examining import examine
 from noforgetti.service.index_state import SESSIONS as FILE
 from noforgetti.service.index_state import VECTORS, file_of, index_state, vectors_kept
 from noforgetti.service.views import status_view
@@ -58,7 +59,7 @@ def test_a_damaged_index_is_told_and_nothing_fails(memory: Memory) -> None:
         "the index of past sessions cannot be read; the next search begins it anew"
         in (status_view(memory, MAIN)["degraded"])
     )
-    assert "the index of past sessions cannot be read" in [one.what for one in doctor.examine(memory)]
+    assert "index-damaged" in [one.code for one in examine(memory)]
 
 
 def test_a_damaged_store_of_vectors_counts_as_empty(memory: Memory) -> None:

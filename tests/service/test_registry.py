@@ -10,7 +10,7 @@ from store.builders import made_project, opened, texts
 
 from noforgetti.service import writes
 from noforgetti.service.memory import open_memory
-from noforgetti.service.registry import NotAdoptable, adopt, known, orphans
+from noforgetti.service.registry import NotRelinked, known, orphans, relink
 from noforgetti.service.views import status_view
 
 if TYPE_CHECKING:
@@ -35,28 +35,28 @@ def test_every_spelling_of_a_folder_is_one_memory(project: Path, home: Path, tmp
     assert texts(memory.twin().snapshot("main")) == [f"Fact {number} holds." for number in range(5)]
 
 
-def test_a_moved_project_is_told_of_its_memory_and_adopts_it(project: Path, home: Path, tmp_path: Path) -> None:
+def test_a_moved_project_is_told_of_its_memory_and_relinks_it(project: Path, home: Path, tmp_path: Path) -> None:
     old = opened(project, home)
     writes.add(old, "main", "Use tabs.")
     old.close()
     project.rename(tmp_path.resolve() / "moved")
     new = opened(tmp_path / "moved", home)
     key = old.project.key
-    assert any(f"doctor --adopt {key}" in note for note in status_view(new, "main")["notes"])
+    assert any(f"relink {key}" in note for note in status_view(new, "main")["notes"])
     assert [one.key for one in orphans(new.places)] == [key]
 
-    adopt(new, key)
+    relink(new, key)
 
     assert texts(new.snapshot("main")) == ["Use tabs."]
     assert [(one.path, one.root) for one in known(new.places)] == [(new.path, new.project.root)]
 
 
-def test_a_memory_whose_project_is_there_is_not_adopted(project: Path, home: Path, tmp_path: Path) -> None:
+def test_a_memory_whose_project_is_there_is_not_relinked(project: Path, home: Path, tmp_path: Path) -> None:
     old = opened(project, home)
     writes.add(old, "main", "Use tabs.")
     other = opened(made_project(tmp_path / "other"), home)
 
-    with pytest.raises(NotAdoptable, match="which is still there"):
-        adopt(other, old.project.key)
+    with pytest.raises(NotRelinked, match="which is still there"):
+        relink(other, old.project.key)
 
     assert texts(old.twin().snapshot("main")) == ["Use tabs."]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from store.builders import fsck, git, made_project, opened
 
-from noforgetti.service import doctor, registry, writes
+from noforgetti.service import registry, writes
 from noforgetti.service.branches import KeptBranch, fork
+from noforgetti.service.health.examining import examine
 from noforgetti.service.memory import open_wide
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def test_nobody_takes_the_user_wide_memory_for_one_without_its_project(memory: M
 
     assert registry.orphans(memory.places) == ()
     assert registry.known(memory.places) == ()
-    assert [one.level for one in doctor.examine(memory.wide) if one.level in ("warning", "error")] == []
+    assert [one.level for one in examine(memory.wide) if one.level in ("warning", "error")] == []
 
 
 def test_the_user_wide_memory_has_one_branch(memory: Memory) -> None:
@@ -73,5 +74,5 @@ def test_the_user_wide_memory_has_one_branch(memory: Memory) -> None:
 def test_the_user_wide_memory_takes_over_no_projects_memory(memory: Memory, project: Path) -> None:
     writes.add(memory, "main", "Run make check first.")
     project.rename(project.with_name("gone"))
-    with pytest.raises(registry.NotAdoptable, match="belongs to no project"):
-        registry.adopt(memory.wide, memory.project.key)
+    with pytest.raises(registry.NotRelinked, match="belongs to no project"):
+        registry.relink(memory.wide, memory.project.key)

@@ -21,7 +21,7 @@ from noforgetti.model.entry import MAIN, BranchName, CommitId, Entry, Importance
 from noforgetti.review.proposal import Proposal
 from noforgetti.review.reviewer import Proposed
 from noforgetti.service import branches, positions, reviews, undo, writes
-from noforgetti.service.doctor import pack
+from noforgetti.service.health.gitprogram import pack
 from noforgetti.store import failpoints
 from noforgetti.store.base import BranchExists, Conflict
 from noforgetti.store.git import Store

@@ -12,7 +12,7 @@ import pytest
 
 from noforgetti.errors import Kind
 from noforgetti.service import writes
-from noforgetti.service.doctor import examine
+from noforgetti.service.health.examining import examine
 from noforgetti.service.views import status_view
 from noforgetti.store.base import Busy
 from noforgetti.store.git import Store

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from noforgetti.service import branches, writes
-from noforgetti.service.doctor import examine, mend
+from noforgetti.service.health.examining import examine
+from noforgetti.service.health.mending import mend
 from noforgetti.service.views import status_view
 from noforgetti.store.base import Unreadable
 from noforgetti.store.git import Store

@@ -1,4 +1,4 @@
-"""The commands around hosts, reviews and health."""
+"""The commands that hosts and reviews are started by."""
 
 from __future__ import annotations
 
@@ -69,79 +69,3 @@ def _reviewed(doc: dict[str, Any], style: text.Style) -> str:
     lines += [f"  {line}" for one in doc["operations"] for line in text.operation(one, style)]
     lines += [style.dim(f"  left out ({one['rule']}): {text.clean(one['reason'])}") for one in doc["refused"]]
     return "\n".join(lines)
-
-
-@cli.command()
-@click.option("--fix", is_flag=True, help="Restore damaged entries and torn branches from their own history.")
-@click.option("--adopt", metavar="KEY", help="Make the memory of a moved project this project's.")
-@pass_session
-def doctor(session: Session, fix: bool, adopt: str | None) -> None:
-    """What is wrong with the memory, by name; with --fix mended from history."""
-    from noforgetti.service import doctor as service
-
-    memory = session.memory
-    done: list[service.Finding] = []
-    if adopt is not None:
-        from noforgetti.service.registry import adopt as take
-
-        other = take(memory, adopt)
-        done.append(service.Finding("ok", f"the memory of `{other.root}` belongs to this project now"))
-    if fix:
-        done += service.mend(memory)
-    found = service.examine(memory)
-    doc: dict[str, Any] = {
-        "outcome": "ok" if not any(one.level == "error" for one in found) else "unhealthy",
-        "mended": [_finding(one) for one in done],
-        "findings": [_finding(one) for one in found],
-    }
-    session.print(doc, _examined)
-    if doc["outcome"] != "ok":
-        session.exit = 1
-
-
-def _finding(one: Any) -> dict[str, str]:
-    return {"level": one.level, "what": one.what, "hint": one.hint}
-
-
-def _examined(doc: dict[str, Any], style: text.Style) -> str:
-    colours = {"ok": "32", "note": "36", "warning": "33", "error": "31"}
-    lines = []
-    for one in [*doc["mended"], *doc["findings"]]:
-        lines.append(f"{style(colours[one['level']], one['level'].ljust(8))}{text.clean(one['what'])}")
-        if one["hint"]:
-            lines.append(f"        {style.dim(text.clean(one['hint']))}")
-    return "\n".join(lines) or "Everything is in order."
-
-
-@cli.command()
-@pass_session
-def fsck(session: Session) -> None:
-    """Check the repository with `git fsck --strict`."""
-    from noforgetti.service.doctor import fsck as service
-
-    if not session.memory.exists:
-        session.print({"outcome": "clean", "output": ""}, lambda *_: "No memory yet: nothing to check.")
-        return
-    clean, said = service(session.memory)
-    if clean:
-        session.print({"outcome": "clean", "output": said}, lambda *_: "The repository is clean.")
-    else:
-        session.refuse(
-            {
-                "outcome": "unhealthy",
-                "output": said,
-                "reason": f"git fsck found trouble: {said.splitlines()[0] if said else 'no word of what'}.",
-                "hint": "run `noforgetti doctor --fix`",
-            }
-        )
-
-
-@cli.command()
-@pass_session
-def gc(session: Session) -> None:
-    """Pack the repository. Safe beside running writers; throws nothing away."""
-    from noforgetti.service.doctor import pack
-
-    if session.memory.exists:
-        pack(session.memory)
-    session.print({"outcome": "packed"}, lambda *_: "Packed.")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from noforgetti.faces import text
     from noforgetti.model.entry import Entry, EntryId
+    from noforgetti.service.health.finding import Finding
 
 _CATEGORIES = ["preference", "lesson", "pattern", "decision", "done", "mistake"]
 
@@ -39,6 +40,13 @@ class Session:
             self._memory = open_wide(os.environ) if self.user else open_memory(self.folder, os.environ)
             self._memory.meaning = self._meaning
         return self._memory
+
+    def examined(self) -> tuple[Memory, list[Finding]]:
+        """The memory for `doctor`, opened although the settings cannot be used; that is a finding then."""
+        from noforgetti.service.health.examining import opened
+
+        self._memory, found = opened(self.folder, os.environ, wide=self.user)
+        return self._memory, found
 
     def _meaning(self, text: str, entries: Sequence[Entry]) -> Mapping[EntryId, float]:
         """How near texts are, by a model that is loaded when somebody asks."""
@@ -120,6 +128,7 @@ def _guarded(arguments: list[str]) -> int:
         exporting,
         finding,
         guidelines,
+        health,
         hook,
         hosts,
         importing,
