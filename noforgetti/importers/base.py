@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 from noforgetti.errors import Kind, NoForgettiError
-from noforgetti.model.entry import Category, Cue, Importance, Scope
+from noforgetti.model.entry import Category, Cue, Entry, Importance, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,8 @@ class Item:
     name is new and one of the same group whose name is gone may be one thing, reworded. `text` is as the source has it,
     of any length. Times are RFC 3339 UTC or empty. `evidence` and `reinforced` are use, not content; 0 and empty mean
     that the source does not say. `rule` is one JSON object as `policy.enforcement` reads it, or empty. `notes` are
-    facts about the item that no field holds; they are told in the report of the import.
+    facts about the item that no field holds; they are told in the report of the import. `own` is an entry of an export
+    of ours: it arrives as it was, id and all, where its id is free.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Item:
     reinforced: str = ""
     forgotten: bool = False
     notes: tuple[str, ...] = ()
+    own: Entry | None = None
 
 
 @dataclass(frozen=True, slots=True)
