@@ -24,6 +24,8 @@ class BadHome(NoForgettiError):
         )
 
 
+# What a reviewer's own session carries, and what Pi's subagents do: such a process neither reads nor writes memory.
+CHILDREN = ("NOFORGETTI_REVIEWER", "PI_SUBAGENT_CHILD_AGENT", "PI_SUBAGENT_RUN_ID", "PI_SUBAGENT_CHILD")
 WIDE = "user"  # the name of the user-wide memory's files; a project's name ends with its key, so none is called that
 
 
@@ -71,3 +73,8 @@ def places(environ: Mapping[str, str]) -> Places:
         cache=dirs.user_cache_dir,
         config=f"{dirs.user_config_dir}/config.toml",
     )
+
+
+def child_of(environ: Mapping[str, str]) -> str:
+    """The variable that says this process is a reviewer or a subagent, else empty. A blank value counts as unset."""
+    return next((name for name in CHILDREN if environ.get(name, "").strip()), "")

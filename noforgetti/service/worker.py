@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from noforgetti.service.places import child_of
 from noforgetti.store import folders
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from noforgetti.service.memory import Memory
 
 PATIENT = ("command", "http")  # reviewers that need no host and are asked once, by a worker, when a session ends
-_GUARDS = ("NOFORGETTI_REVIEWER", "PI_SUBAGENT_CHILD_AGENT", "PI_SUBAGENT_RUN_ID", "PI_SUBAGENT_CHILD")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def detach(memory: Memory, environ: Mapping[str, str]) -> bool:
     from noforgetti.service import backlog
 
     settings = memory.settings.review
-    if not settings.enabled or settings.reviewer in ("auto", "host") or any(environ.get(name) for name in _GUARDS):
+    if not settings.enabled or settings.reviewer in ("auto", "host") or child_of(environ):
         return False
     if not backlog.due(memory):
         return False

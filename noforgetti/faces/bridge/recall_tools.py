@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from noforgetti.faces import found as text
 from noforgetti.faces import promoted
-from noforgetti.faces.bridge.arguments import ToolAnswer, misused, number, word
+from noforgetti.faces.arguments import ToolAnswer, misused, number, word
 from noforgetti.model.entry import Category, Writer
 from noforgetti.policy import addressing
 from noforgetti.service.found_views import found_entries_view, found_sessions_view, lessons_view, stats_view

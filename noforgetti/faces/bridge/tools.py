@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from noforgetti.faces import text
-from noforgetti.faces.bridge.arguments import ToolAnswer, misused, word
+from noforgetti.faces.arguments import ToolAnswer, misused, word
 from noforgetti.model.entry import Category, EntryId, Importance, Scope, Writer
 from noforgetti.policy.verdict import Rule
 from noforgetti.service import writes
