@@ -29,6 +29,8 @@ def examine(memory: Memory) -> Iterator[Finding]:
         yield Finding("warning", "embedding", f"search goes by words alone: {view['reason']}", view["hint"])
     yield from databases(memory)
     yield from _sessions(memory)
+    if reviewer := _reviewer(memory):
+        yield Finding("warning", "reviewer", *reviewer)
     if memory.exists:
         yield from _reviews(memory)
 
@@ -84,23 +86,22 @@ def _sessions(memory: Memory) -> Iterator[Finding]:
 
 
 def _reviews(memory: Memory) -> Iterator[Finding]:
-    if not _sound(os.path.join(memory.places.state_of(memory.name), _STATE)):
-        return
+    path = os.path.join(memory.places.state_of(memory.name), _STATE)
+    if not os.path.isfile(path) or not _sound(path):
+        return  # opening it would make it
     for branch in memory.heads():
         view = cadence.cadence_view(memory, branch)
-        if view["state"] == "backing-off":
+        if view["failures"]:
             last = memory.state.last_account(branch) or {}
             why = last.get("reason") or last.get("outcome") or "no word of why"
-            what = f"reviews of branch `{branch}` failed {view['failures']} times in a row: {why}"
+            times = f"{view['failures']} times in a row" if view["failures"] > 1 else "last time"
+            what = f"reviews of branch `{branch}` failed {times}: {why}"
             hint = "mend what it names, then `noforgetti review retry`"
             yield Finding("warning", "review-failing", what, hint)
     waiting = backlog.due(memory)
     if waiting:
         what = f"{len(waiting)} sessions wait for a review, the longest since {waiting[0].since}"
         yield Finding("note", "reviews-waiting", what, "`noforgetti worker --once` reviews them now")
-    reviewer = _reviewer(memory)
-    if reviewer:
-        yield Finding("warning", "reviewer", reviewer[0], reviewer[1])
 
 
 def _reviewer(memory: Memory) -> tuple[str, str] | None:
