@@ -327,6 +327,17 @@ def merged(doc: Document, style: Style = PLAIN) -> str:
     return "\n".join([*lines, *_indented(doc, style), *clashes])
 
 
+def reviewed(doc: Document, style: Style = PLAIN) -> str:
+    """The outcome of a review that was carried out."""
+    if not doc["commits"]:
+        lines = [f"Nothing to remember: {doc['reason'] or 'no durable statement was found'}."]
+    else:
+        lines = [f"Review by {doc['reviewer']}: commit {', '.join(one[:12] for one in doc['commits'])}."]
+    lines += [f"  {line}" for one in doc["operations"] for line in operation(one, style)]
+    lines += [style.dim(f"  left out ({one['rule']}): {clean(one['reason'])}") for one in doc["refused"]]
+    return "\n".join(lines)
+
+
 def edited(doc: Document, style: Style = PLAIN) -> str:
     """The outcome of editing a branch as one document."""
     if doc["outcome"] == "nothing":

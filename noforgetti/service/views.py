@@ -268,6 +268,11 @@ def branches_view(branches: Iterable[Branch]) -> Document:
     }
 
 
+def forked_view(source: str, made: Branch) -> Document:
+    """A branch that was created."""
+    return {"outcome": "forked", "branch": made.name, "from": source, "head": made.head, "entries": made.entries}
+
+
 def change_view(change: Change) -> Document:
     """What happened to one entry."""
     before, after = change.before, change.after

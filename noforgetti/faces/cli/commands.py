@@ -240,6 +240,7 @@ def branches(session: Session) -> None:
 def fork(session: Session, name: str, revision: str | None) -> None:
     """Create memory branch NAME from the selected one. It shares history and costs nothing."""
     from noforgetti.service import branches as service
+    from noforgetti.service.views import forked_view
 
     at = None
     if revision is not None:
@@ -247,13 +248,7 @@ def fork(session: Session, name: str, revision: str | None) -> None:
 
         at = resolve(session.memory, session.branch, revision)
     made = service.fork(session.memory, session.branch, name, at=at)
-    doc = {
-        "outcome": "forked",
-        "branch": made.name,
-        "from": session.branch,
-        "head": made.head,
-        "entries": made.entries,
-    }
+    doc = forked_view(session.branch, made)
     session.print(
         doc,
         lambda d, _: (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -58,14 +57,4 @@ def review(session: Session, transcript: Path | None, reviewer: str | None) -> N
     if doc["outcome"] in ("failed", "invalid", "held", "stale", "running"):
         session.refuse(doc)
     else:
-        session.print(doc, _reviewed)
-
-
-def _reviewed(doc: dict[str, Any], style: text.Style) -> str:
-    if not doc["commits"]:
-        lines = [f"Nothing to remember: {doc['reason'] or 'no durable statement was found'}."]
-    else:
-        lines = [f"Review by {doc['reviewer']}: commit {', '.join(one[:12] for one in doc['commits'])}."]
-    lines += [f"  {line}" for one in doc["operations"] for line in text.operation(one, style)]
-    lines += [style.dim(f"  left out ({one['rule']}): {text.clean(one['reason'])}") for one in doc["refused"]]
-    return "\n".join(lines)
+        session.print(doc, text.reviewed)
