@@ -1,0 +1,434 @@
+"""Markdown that people and agents keep memories in, as blocks, and lists of memories as items.
+
+Total: every line of a document is part of a block, a heading, a comment or blank. Only what lists of memories use is
+known: headings, bullets with what hangs below them, code, tables and paragraphs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from noforgetti.importers.base import Item, Leftover
+from noforgetti.importers.files import day, digest, stamp
+from noforgetti.model.entry import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+ALONE = 40  # columns (a wide letter has two) from which a bullet is understood without its heading: some seven words
+TOGETHER = 800  # characters up to which a lead-in and its list are one item: the limit of an entry
+_TAG = 40  # characters of a tag, as of the readable part of an id
+
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_BULLET = re.compile(r"( *)([-*+•]|\d{1,9}[.)])( +)(?=\S)")
+_FENCE = re.compile(r" *(`{3,}|~{3,})")
+_RULE = re.compile(r" {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,}|=+)")
+_SEPARATOR = re.compile(r"\|?[\s:|-]*-[\s:|-]*")
+_LABEL = re.compile(r"\[([\w./ -]{1,40})\] +(?=\S)")
+_BOX = re.compile(r"\[([ xX])\] +(?=\S)")
+_MARKUP = re.compile(r"[*_`~#]+|^[^\w\[(]+|\[([^\]]*)\]\([^)]*\)")
+_EMPTY = re.compile(
+    r"[(\[_*]*(?:none|n/?a|tbd|todo|empty|nothing|no entries|无|暂无|待补充|なし)(?![a-z])(?: yet| so far)?[^\w]*"
+    r"(?:add via .*|to be filled.*)?[)\]_*.]*",
+    re.IGNORECASE,
+)
+_ABOUT_FILE = re.compile(
+    r"[*_>(\s]*(?:last )?(?:updated|consolidated|modified|reviewed|update)\b[^\n]{0,80}"
+    r"|[*_>(\s]*(?:最后更新|最終更新|更新时间|更新日)[^\n]{0,80}",
+    re.IGNORECASE,
+)
+
+# Words of labels and headings, and what sort of fact stands below them; the four first are Claude Code's own types.
+CATEGORIES: Mapping[str, Category] = {
+    **dict.fromkeys(
+        ("user", "preference", "preferences", "pref", "prefs", "style", "偏好", "喜好", "好み"), Category.PREFERENCE
+    ),
+    **dict.fromkeys(
+        ("feedback", "lesson", "lessons", "learned", "learnings", "learning", "gotcha", "gotchas", "教训", "经验"),
+        Category.LESSON,
+    ),
+    **dict.fromkeys(("project", "decision", "decisions", "adr", "决策", "决定", "決定"), Category.DECISION),
+    **dict.fromkeys(
+        (
+            *("reference", "references", "pattern", "patterns", "convention", "conventions", "architecture"),
+            *("structure", "layout", "commands", "约定", "规范", "架构", "模式", "規約"),
+        ),
+        Category.PATTERN,
+    ),
+    **dict.fromkeys(
+        ("mistake", "mistakes", "pitfall", "pitfalls", "bug", "bugs", "error", "errors", "错误", "踩坑"),
+        Category.MISTAKE,
+    ),
+    **dict.fromkeys(("done", "completed", "complete", "finished", "changelog", "完成", "已完成"), Category.DONE),
+}
+
+
+class Kind(StrEnum):
+    """What a block is."""
+
+    HEADING = "heading"
+    BULLET = "bullet"
+    TEXT = "paragraph"
+    CODE = "code"
+    TABLE = "table"
+    COMMENT = "comment"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a document: its text without the outer marks, its first line's number, and a heading's level."""
+
+    kind: Kind
+    text: str
+    line: int
+    level: int = 0
+
+
+@dataclass(slots=True)
+class Front:
+    """A document's front matter: its plain values, those of `metadata:` too, and the lines and the line that follow."""
+
+    values: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    first: int = 1
+
+
+def front(lines: Sequence[str]) -> Front:
+    """The front matter of a document, if it begins with one that ends."""
+    if not lines or lines[0].rstrip() != "---":
+        return Front(lines=list(lines))
+    end = next((at for at, line in enumerate(lines[1:200], 1) if line.rstrip() in ("---", "...")), 0)
+    if not end:
+        return Front(lines=list(lines))
+    found = Front(lines=list(lines[end + 1 :]), first=end + 2)
+    key = ""
+    for line in lines[1:end]:
+        text = line.strip()
+        if text.startswith("- ") and key:
+            found.lists[key] = (*found.lists.get(key, ()), _scalar(text[2:]))
+        elif match := re.match(r"([A-Za-z_][\w-]*) *:(?: +(.*)|$)", text):
+            key, value = match[1].lower(), (match[2] or "").strip()
+            if value.startswith("[") and value.endswith("]"):
+                found.lists[key] = tuple(one for part in value[1:-1].split(",") if (one := _scalar(part)))
+            elif value and value not in ("|", ">", "|-", ">-"):
+                found.values.setdefault(key, _scalar(value))
+        elif text and key and line[:1] in " \t":  # a value that goes on
+            found.values[key] = f"{found.values.get(key, '')} {text}".strip()
+    return found
+
+
+def _scalar(value: str) -> str:
+    value = value.strip()
+    if len(value) > 1 and value[0] == value[-1] == '"':
+        try:
+            read = json.loads(value)
+            return read if isinstance(read, str) else value
+        except ValueError:
+            return value[1:-1]
+    if len(value) > 1 and value[0] == value[-1] == "'":
+        return value[1:-1].replace("''", "'")
+    return value
+
+
+def blocks(lines: Sequence[str], first: int = 1) -> list[Block]:
+    """The blocks of a document, in order. `first` is the number of its first line."""
+    return _Parser(lines, first).parse()
+
+
+class _Parser:
+    """Goes through the lines once; `at` is the next one."""
+
+    def __init__(self, lines: Sequence[str], first: int) -> None:
+        self.lines = [_indented(line) for line in lines]
+        self.first, self.at = first, 0
+        self.found: list[Block] = []
+
+    def parse(self) -> list[Block]:
+        while self.at < len(self.lines):
+            line, start = self.lines[self.at], self.at
+            if not line.strip() or _RULE.fullmatch(line):
+                self.at += 1
+            elif match := _HEADING.fullmatch(line):
+                self.at += 1
+                self.found.append(Block(Kind.HEADING, (match[2] or "").strip(), self.first + start, len(match[1])))
+            elif fence := _FENCE.match(line):
+                self._add(Kind.CODE, self._fenced(fence[1]), start)
+            elif line.lstrip().startswith("<!--"):
+                self._add(Kind.COMMENT, self._comment(), start)
+            elif match := _BULLET.match(line):
+                self._add(Kind.BULLET, self._bullet(match), start)
+            elif line.lstrip().startswith("|"):
+                self._table(start)
+            else:
+                self._add(Kind.TEXT, self._paragraph(), start)
+        return self.found
+
+    def _add(self, kind: Kind, lines: list[str], start: int) -> None:
+        text = "\n".join(lines).strip("\n").rstrip()
+        if text.strip():
+            self.found.append(Block(kind, text, self.first + start))
+
+    def _fenced(self, mark: str) -> list[str]:
+        """A block of code; one that nobody closed goes to the end."""
+        start = self.at
+        self.at += 1
+        closing = re.compile(rf" *{re.escape(mark[0])}{{{len(mark)},}} *")
+        while self.at < len(self.lines) and not closing.fullmatch(self.lines[self.at]):
+            self.at += 1
+        self.at = min(self.at + 1, len(self.lines))
+        return self.lines[start : self.at]
+
+    def _comment(self) -> list[str]:
+        start = self.at
+        while self.at < len(self.lines) and "-->" not in self.lines[self.at]:
+            self.at += 1
+        self.at = min(self.at + 1, len(self.lines))
+        return self.lines[start : self.at]
+
+    def _bullet(self, match: re.Match[str]) -> list[str]:
+        """A bullet with all that hangs below it: deeper lines, blank lines between them, code, and the next line of a
+        sentence."""
+        depth = len(match[1])
+        found = [self.lines[self.at][match.end() :]]
+        self.at += 1
+        after_blank = False
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            if not line.strip():
+                after_blank = True
+                found.append("")
+                self.at += 1
+                continue
+            deeper = len(line) - len(line.lstrip()) > depth
+            if not deeper and (after_blank or self._begins(line) or _leads(line)):
+                break
+            if (fence := _FENCE.match(line)) and deeper:
+                found += [_dedented(one, match.end()) for one in self._fenced(fence[1])]
+            else:
+                found.append(_dedented(line, match.end()))
+                self.at += 1
+            after_blank = False
+        return found
+
+    def _begins(self, line: str) -> bool:
+        """Whether a line begins another block."""
+        return bool(
+            _HEADING.fullmatch(line)
+            or _FENCE.match(line)
+            or _BULLET.match(line)
+            or _RULE.fullmatch(line)
+            or line.lstrip().startswith(("|", "<!--"))
+        )
+
+    def _table(self, start: int) -> None:
+        rows: list[str] = []
+        while self.at < len(self.lines) and self.lines[self.at].lstrip().startswith("|"):
+            rows.append(self.lines[self.at].strip())
+            self.at += 1
+        if not (len(rows) == 2 and _SEPARATOR.fullmatch(rows[1])):  # a head without rows holds nothing
+            self._add(Kind.TABLE, rows, start)
+
+    def _paragraph(self) -> list[str]:
+        found: list[str] = []
+        while self.at < len(self.lines) and self.lines[self.at].strip() and not (found and self._begins(self._line)):
+            found.append(self._line.strip())
+            self.at += 1
+        return found
+
+    @property
+    def _line(self) -> str:
+        return self.lines[self.at]
+
+
+def _indented(line: str) -> str:
+    body = line.lstrip()
+    return line[: len(line) - len(body)].expandtabs(4) + body
+
+
+def _dedented(line: str, by: int) -> str:
+    return line[min(by, len(line) - len(line.lstrip())) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading that stands above a block."""
+
+    level: int
+    text: str
+
+    @property
+    def plain(self) -> str:
+        """Its words without markup and pictures."""
+        return " ".join(_MARKUP.sub(lambda match: match[1] or "", self.text).split())
+
+
+@dataclass(slots=True)
+class Listing:
+    """A document as a list of memories, item by item. `where` is its name, `created` when nothing in it says when."""
+
+    where: str
+    created: str = ""
+    category: Category | None = None
+    items: list[Item] = field(default_factory=list)
+    leftovers: list[Leftover] = field(default_factory=list)
+    headings: list[Heading] = field(default_factory=list)
+
+    def enter(self, block: Block) -> None:
+        """A heading: what follows stands below it."""
+        self.headings = [one for one in self.headings if one.level < block.level]
+        self.headings.append(Heading(block.level, block.text))
+
+    def left(self, block: Block, why: str) -> None:
+        """A block that is not carried."""
+        self.leftovers.append(Leftover(f"{self.where}:{block.line}", why))
+
+    def add(self, raw: str, *, line: int, bullet: bool = True, notes: tuple[str, ...] = ()) -> None:
+        """One memory, unless it only holds a place or says something of the file."""
+        text, category, tags, more = labelled(raw) if bullet else (raw, None, (), ())
+        block = Block(Kind.TEXT, text, line)
+        if _EMPTY.fullmatch(text):
+            self.left(block, "holds a place only")
+            return
+        if not bullet and _ABOUT_FILE.fullmatch(text):
+            self.left(block, "is about the file, not a memory")
+            return
+        struck = text.startswith("~~") and text.endswith("~~") and "~~" not in text[2:-2]
+        if struck:
+            text, more = text[2:-2].strip(), (*more, "it was struck out")
+        above = self._above()
+        if above and width(text) < ALONE and not text.startswith(above):
+            text = f"{above}: {text}"
+        self.items.append(
+            Item(
+                name=f"{self.where}#{digest(text)}",
+                text=text,
+                group="#".join([self.where, *(one.text for one in self.headings)]),
+                category=category or self._category(),
+                archived=struck,
+                tags=tuple(dict.fromkeys([*tags, *([tag(above)] if tag(above) else [])])),
+                created=self._created(text),
+                notes=(*notes, *more),
+            )
+        )
+
+    def context(self, text: str) -> str:
+        """A piece that says nothing alone (code, a table), with its heading."""
+        above = self._above()
+        return f"{above}:\n{text}" if above else text
+
+    def _above(self) -> str:
+        """The nearest heading that says what something is about: not the title, not a date, not a sort of fact."""
+        for one in reversed(self.headings):
+            plain = one.plain
+            if plain and one.level > 1 and not day(plain) and plain.casefold() not in CATEGORIES:
+                return plain
+        return ""
+
+    def _category(self) -> Category:
+        if self.category is not None:
+            return self.category
+        for one in reversed(self.headings):
+            if one.level > 1 and (found := category_of(one.plain)):
+                return found
+        return Category.LESSON
+
+    def _created(self, text: str) -> str:
+        head = re.match(r"[*_(\[]*20\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}", text)
+        own = day(head[0]) if head else ""
+        return own or next((at for one in reversed(self.headings) if (at := day(one.text))), "") or self.created
+
+
+def listed(listing: Listing, found: Sequence[Block], aside: Callable[[Block, Listing], bool] | None = None) -> None:
+    """Make items of the blocks: one a bullet, paragraph, table and block of code. A paragraph that ends in a colon
+    belongs to the list below it. `aside` is True for a bullet that the format takes care of itself."""
+    at = 0
+    while at < len(found):
+        block = found[at]
+        at += 1
+        if block.kind is Kind.HEADING:
+            listing.enter(block)
+        elif block.kind is Kind.COMMENT:
+            listing.left(block, "is a comment")
+        elif block.kind is Kind.BULLET:
+            if aside is None or not aside(block, listing):
+                listing.add(block.text, line=block.line)
+        elif block.kind is Kind.TEXT and _leads(block.text):
+            kinds = (Kind.BULLET,) if at < len(found) and found[at].kind is Kind.BULLET else (Kind.CODE, Kind.TABLE)
+            end = next((end for end in range(at, len(found)) if found[end].kind not in kinds), len(found))
+            below = [one for one in found[at:end] if aside is None or not aside(one, listing)]
+            if below or end == at:  # else it led to what is taken care of
+                _led(listing, block, below)
+            at = end
+        elif block.kind is Kind.TEXT:
+            listing.add(block.text, line=block.line, bullet=False)
+        else:
+            listing.add(listing.context(block.text), line=block.line, bullet=False)
+
+
+def _leads(text: str) -> bool:
+    return text.rstrip("*_ ").endswith((":", "："))
+
+
+def _led(listing: Listing, lead: Block, below: Sequence[Block]) -> None:
+    """A lead-in and the list below it: one item where that is short, else each bullet behind the lead-in."""
+    marked = [f"- {_hung(one.text)}" if one.kind is Kind.BULLET else one.text for one in below]
+    together = "\n".join([lead.text, *marked])
+    if len(together) <= TOGETHER or not below or below[0].kind is not Kind.BULLET:
+        listing.add(together, line=lead.line, bullet=False)
+        return
+    for one in below:
+        listing.add(f"{lead.text} {one.text}", line=one.line, bullet=False)
+
+
+def _hung(text: str) -> str:
+    return text.replace("\n", "\n  ")
+
+
+def labelled(text: str) -> tuple[str, Category | None, tuple[str, ...], tuple[str, ...]]:
+    """A bullet without its label `[tag]` or box `[x]`: the text, what the label says of its sort, tags, notes."""
+    if match := _BOX.match(text):
+        done = match[1] != " "
+        return text[match.end() :], Category.DONE if done else None, () if done else ("open",), ()
+    match = _LABEL.match(text)
+    if match is None:
+        return text, None, (), ()
+    found = CATEGORIES.get(match[1].strip().casefold())
+    return text[match.end() :], found, () if found else (tag(match[1]),), ()
+
+
+def category_of(heading: str) -> Category | None:
+    """What sort of fact a heading announces, if one of its words says so."""
+    words = re.findall(r"[a-z]+", heading.casefold())
+    for word in reversed(words):
+        if word in CATEGORIES and (word not in ("user", "project") or len(words) == 1):  # `Project structure` is none
+            return CATEGORIES[word]
+    return next((sort for word, sort in CATEGORIES.items() if not word.isascii() and word in heading), None)
+
+
+def tag(text: str) -> str:
+    """A heading or label as a tag: small letters, digits and hyphens, at most 40 characters."""
+    words = re.findall(r"\w+", text.casefold())
+    found = ""
+    for word in words:
+        if len(found) + len(word) + 1 > _TAG:
+            break
+        found += f"-{word}" if found else word
+    return found or "".join(words)[:_TAG]
+
+
+def width(text: str) -> int:
+    """Columns of a text: a wide letter has two, for it says as much."""
+    if len(text) >= ALONE:
+        return len(text)
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
+
+
+def times(values: Mapping[str, str], *keys: str) -> str:
+    """The first of some values of a front matter that is a time."""
+    return next((at for key in keys if (at := stamp(values.get(key)))), "")
