@@ -15,7 +15,7 @@ from noforgetti.policy.merge import Conflicted, Merged, Side, merge
 from noforgetti.policy.undo import size_after
 from noforgetti.service import candidates
 from noforgetti.service.memory import Draft, Memory
-from noforgetti.service.promotions_file import apart, merged
+from noforgetti.service.pieces import apart, merged
 from noforgetti.service.undo import changes_of, entries_of
 from noforgetti.store.base import Drop, Edit, PutBlob, UnknownBranch
 
@@ -73,7 +73,7 @@ def merge_branch(
         base = memory.store.merge_base(now.commit, other)
         was, theirs = memory.store.snapshot(base), memory.store.snapshot(other)
         found = merge(apart(was), apart(now), apart(theirs), prefer=prefer)
-        promotions, disputed = merged(memory, was, now, theirs, prefer=prefer.value if prefer else None)
+        within, disputed = merged(memory, was, now, theirs, prefer=prefer.value if prefer else None)
         if isinstance(found, Conflicted) or (disputed and prefer is None):
             ids = found.entries if isinstance(found, Conflicted) else ()
             return replace(blank, outcome="halted", conflicts=(*ids, *disputed))
@@ -84,7 +84,7 @@ def merge_branch(
         changes = changes_of(now, texts, found.drop)
         result = replace(blank, outcome="merged", changes=changes, conflicts=(*found.settled, *disputed))
         planned[:] = [result]
-        return result if dry_run else _draft(found, promotions, changes, source, other)
+        return result if dry_run else _draft(found, within, changes, source, other)
 
     answer = memory.change(branch, plan)
     if isinstance(answer, MergeResult):
@@ -118,10 +118,10 @@ def _clashes(memory: Memory, branch: str, changes: Iterable[Change]) -> list[tup
     ]
 
 
-def _draft(found: Merged, promotions: Edit | None, changes: tuple[Change, ...], source: str, other: CommitId) -> Draft:
+def _draft(found: Merged, within: tuple[Edit, ...], changes: tuple[Change, ...], source: str, other: CommitId) -> Draft:
     edits: list[Edit] = [Drop(path) for path in found.drop]
     edits += [PutBlob(path, blob) for path, blob in found.put.items()]
-    edits += [promotions] if promotions else []
+    edits += within
     listed = entries_trailer(changes)
     trailers = (
         ("Kind", str(CommitKind.MERGE)),

@@ -12,7 +12,7 @@ from noforgetti.policy import capacity
 from noforgetti.policy.undo import Halted, plan, size_after, touched
 from noforgetti.service.history import states
 from noforgetti.service.memory import Draft, Memory
-from noforgetti.service.promotions_file import apart, changed_by, merged
+from noforgetti.service.pieces import apart, changed_by, merged
 from noforgetti.store.base import Drop, Edit, PutBlob
 from noforgetti.store.codec import decode
 
@@ -132,7 +132,7 @@ def _reverse(memory: Memory, branch: str, now: Snapshot, commit: Commit, message
     """Plan the opposite of `commit` on `now`."""
     before, after = memory.store.snapshot(commit.parent), memory.store.snapshot(commit.id)
     planned = plan(apart(before), apart(after), apart(now))
-    promotions, moved = merged(memory, after, now, before)
+    within, moved = merged(memory, after, now, before)
     if isinstance(planned, Halted) or moved:
         ids = planned.entries if isinstance(planned, Halted) else ()
         conflicts = (
@@ -144,14 +144,14 @@ def _reverse(memory: Memory, branch: str, now: Snapshot, commit: Commit, message
     refusal = capacity.direct(memory.limits, now.characters, size_after(now, texts, planned.drop), now)
     if refusal:
         return Undone("halted", branch, commit, refusal=refusal)
-    if not planned.put and not planned.drop and promotions is None:
+    if not planned.put and not planned.drop and not within:
         reason = "everything it did is taken back already" if planned.already else "it changed no entry"
         return Undone("nothing", branch, commit, already=planned.already, reason=reason)
     changes = changes_of(now, texts, planned.drop)
     edits: tuple[Edit, ...] = (
         *(Drop(path) for path in planned.drop),
         *(PutBlob(*one) for one in planned.put.items()),
-        *((promotions,) if promotions else ()),
+        *within,
     )
     listed = entries_trailer(changes)
     trailers = (*message.trailers[:1], *((("Entries", listed),) if listed else ()), *message.trailers[1:])
