@@ -1,0 +1,174 @@
+"""mem0: an export (what `get_all` answers, or the platform's list) as JSON or JSON Lines, or the local `history.db`.
+
+The local vector store keeps pickled objects, which run whatever code is in them when they are read; it is never
+opened. The history beside it holds the same texts.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from noforgetti.importers import files, markdown
+from noforgetti.importers.base import Item, Leftover, Revision, Source, SourceBranch, SourceError
+from noforgetti.importers.markdown import CATEGORIES
+from noforgetti.model.entry import Category
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FORMAT = "mem0"
+_SQLITE = b"SQLite format 3\0"
+_TEXT = ("memory", "text", "data", "content", "new_memory")
+_PLAIN = (  # keys of an export that are no facts about the memory
+    *("id", "hash", "score", "metadata", "created_at", "updated_at", "run_id", "categories", "immutable", "embedding"),
+    *("expiration_date", "structured_attributes", "actor_id", "role", "attributed_to", *_TEXT),
+)
+_HISTORY = "SELECT memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted FROM history"
+
+
+def read(path: Path, *, project: str = "") -> Source:
+    """The memories of an export or a history, or of `history.db` in mem0's folder. Raises `SourceError`."""
+    if path.is_dir():
+        path = _inside(path)
+    data = files.whole(path)
+    if data.startswith(_SQLITE):
+        items, lost = _history(path, data)
+    else:
+        items, lost = _export(path, data)
+    return Source(FORMAT, (SourceBranch((Revision(files.distinct(items)),)),), tuple(lost), project=project)
+
+
+def _inside(folder: Path) -> Path:
+    if (folder / "history.db").exists():
+        return folder / "history.db"
+    raise SourceError(
+        f"`{files.shown(folder)}` holds no `history.db`. Nothing was imported.",
+        hint="name mem0's folder (~/.mem0), or a file with what `get_all` answers as JSON",
+    )
+
+
+def _export(path: Path, data: bytes) -> tuple[list[Item], list[Leftover]]:
+    values, lost = files.documents(data, path.name)
+    found = list(_memories(values))
+    items: list[Item] = []
+    known = not found
+    for number, value in enumerate(found, 1):
+        item = _item(value)
+        if item is None:
+            lost.append(Leftover(f"{path.name}:{number}", "is no memory: it has no text"))
+        else:
+            items.append(item)
+        known = known or item is not None
+    if not known:
+        raise SourceError(
+            f"`{files.shown(path)}` holds no memories of mem0. Nothing was imported.",
+            hint='an export is a JSON list of objects with "memory", or such a list under "results"',
+        )
+    return items, lost
+
+
+def _memories(values: list[Any]) -> Iterator[Any]:
+    """The memories and relations, wherever an export has its list."""
+    for value in values:
+        inner = value
+        if isinstance(value, dict) and not any(key in value for key in _TEXT):
+            inner = next((value[key] for key in ("results", "memories") if isinstance(value.get(key), list)), None)
+            relations = value.get("relations")
+            yield from relations if isinstance(relations, list) else ()
+            if inner is None:
+                if not isinstance(relations, list):
+                    yield value
+                continue
+        yield from inner if isinstance(inner, list) else (inner,)
+
+
+def _item(value: Any) -> Item | None:
+    if not isinstance(value, dict):
+        return None
+    relation = [files.mended(value.get(key)) for key in ("source", "relationship", "target")]
+    relation[2] = relation[2] or files.mended(value.get("destination"))
+    if all(relation):
+        return Item(f"relation/{'/'.join(relation)}", f"{' '.join(relation).replace('_', ' ')}.", tags=("relation",))
+    text = next((found for key in _TEXT if (found := files.mended(value.get(key)))), "")
+    if not text:
+        return None
+    about = value.get("metadata")
+    about = about if isinstance(about, dict) else {}
+    labels = [*files.strings(about.get("category")), *files.strings(value.get("categories"))]
+    labels += files.strings(about.get("tags"))
+    created, updated = files.stamp(value.get("created_at")), files.stamp(value.get("updated_at"))
+    named = files.mended(value.get("id")) or files.digest(text)
+    return Item(
+        name=named,
+        text=text,
+        group=named,
+        category=next((CATEGORIES[one.casefold()] for one in labels if one.casefold() in CATEGORIES), Category.LESSON),
+        tags=tuple(
+            dict.fromkeys(markdown.tag(one) for one in labels if one.casefold() not in CATEGORIES and markdown.tag(one))
+        ),
+        created=created,
+        reinforced=updated if updated > created else "",
+        session=files.mended(value.get("run_id")),
+        pinned=value.get("immutable") is True,
+        notes=tuple(_notes(value, about)),
+    )
+
+
+def _notes(value: dict[str, Any], about: dict[str, Any]) -> Iterator[str]:
+    """What else is said of a memory."""
+    if value.get("expiration_date"):
+        yield f"expires: {str(value['expiration_date'])[:40]}"
+    for key, one in [*value.items(), *((k, v) for k, v in about.items() if k not in ("category", "tags"))]:
+        if key not in _PLAIN and one not in (None, "", [], {}):
+            yield f"{files.mended(key)[:40]}: {files.mended(str(one))[:80]}"
+
+
+def _history(path: Path, data: bytes) -> tuple[list[Item], list[Leftover]]:
+    """The newest text of every memory that was not deleted."""
+    newest: dict[str, dict[str, Any]] = {}
+    gone: set[str] = set()
+    lost: list[Leftover] = []
+    try:
+        with database(path, data) as base:
+            for own, old, new, event, created, updated, deleted in base.execute(_HISTORY + " ORDER BY rowid"):
+                first = newest.get(str(own), {}).get("created_at") or created
+                newest[str(own)] = {"id": own, "memory": new or old, "created_at": first, "updated_at": updated}
+                (gone.add if deleted or event == "DELETE" else gone.discard)(str(own))
+    except sqlite3.Error as error:
+        if not newest:
+            raise SourceError(
+                f"`{files.shown(path)}` cannot be read as mem0's history: {error}. Nothing was imported.",
+                hint="export the memories as JSON with `get_all` instead",
+            ) from error
+        lost.append(Leftover(path.name, f"is damaged: {error}; what was read before that is here"))
+    if gone:
+        lost.append(Leftover(path.name, f"{len(gone):,} of its memories were deleted there"))
+    items: list[Item] = []
+    for own, value in newest.items():
+        item = None if own in gone else _item(value)
+        if item is not None:
+            items.append(item)
+        elif own not in gone:
+            lost.append(Leftover(f"{path.name}: {files.shown(own)}", "has no text"))
+    return items, lost
+
+
+@contextmanager
+def database(path: Path, data: bytes) -> Iterator[sqlite3.Connection]:
+    """A copy of a database with what its write-ahead log holds; nothing is written beside the source."""
+    with tempfile.TemporaryDirectory(prefix="noforgetti-") as folder:
+        copy = Path(folder, "copy.db")
+        copy.write_bytes(data)
+        log = Path(f"{path}-wal")
+        if log.is_file():
+            Path(folder, "copy.db-wal").write_bytes(files.whole(log))
+        base = sqlite3.connect(copy)
+        base.text_factory = lambda raw: raw.decode(errors="replace")
+        try:
+            yield base
+        finally:
+            base.close()
