@@ -29,7 +29,7 @@ class Session:
 
     def __init__(self, folder: str, branch: str | None, output: Output, *, user: bool = False) -> None:
         self.folder, self.output, self.user = folder, output, user
-        self._branch = branch
+        self.named = branch  # by `--branch`
         self._memory: Memory | None = None
         self.exit = DONE
 
@@ -59,7 +59,7 @@ class Session:
     @property
     def branch(self) -> str:
         """The branch named by `--branch`, else the selected one."""
-        return self._branch if self._branch is not None else self.memory.current()
+        return self.named if self.named is not None else self.memory.current()
 
     def print(self, doc: dict[str, Any], shown: Callable[..., str], **options: Any) -> None:
         """Print a document."""
