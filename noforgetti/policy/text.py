@@ -18,7 +18,7 @@ from noforgetti.policy.verdict import Refusal, Rule
 # Tags that fence memory in a prompt; any name joined to `memory` counts, so a renamed section stays fenced.
 _FENCE = re.compile(
     r"<[\s/]{0,8}(?:(?:[a-z]{1,24}[-_]){0,4}memor(?:y|ies)(?:[-_][a-z]{1,24}){1,4}"
-    r"|(?:[a-z]{1,24}[-_]){1,4}memor(?:y|ies)|past[-_]sessions?|situation[-_]report)(?![\w-])",
+    r"|(?:[a-z]{1,24}[-_]){1,4}memor(?:y|ies)|past[-_]sessions?|situation[-_]report|review[-_]guidelines)(?![\w-])",
     re.IGNORECASE,
 )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from noforgetti.retrieval.base import FoundEntry, FoundSession
     from noforgetti.retrieval.queries import QueryClass
 
-MEMORIES, SESSIONS = "contextual_memories", "past_sessions"
+MEMORIES, SESSIONS, GUIDELINES = "contextual_memories", "past_sessions", "review_guidelines"
 LIMIT = 8_000  # code points of the whole message (the cap of pi-memory's block)
 _SIBLINGS_NEAR, _SIBLINGS = 20, 5  # keyed facts beside a hit by meaning, and beside one by words (pi-memory)
 _PIECE = 400  # code points of one piece of a past session: a paragraph
@@ -26,11 +26,21 @@ _PIECE = 400  # code points of one piece of a past session: a paragraph
 def message(lines: Sequence[str], sessions: Sequence[FoundSession], class_: QueryClass, *, room: int = LIMIT) -> str:
     """The message of entries, as lines of the report, and sessions; an empty text when nothing was found. Whole
     entries and whole sessions only."""
-    blocks = []
-    for name, head, listed in (
+    return _blocks(
         (MEMORIES, _memories_head(class_), list(lines)),
         (SESSIONS, _SESSIONS_HEAD, [_session(one) for one in sessions]),
-    ):
+        room=room,
+    )
+
+
+def guidelines(texts: Sequence[str], *, room: int = LIMIT) -> str:
+    """The message of what a reviewer of code must not raise again; an empty text when there is nothing."""
+    return _blocks((GUIDELINES, _GUIDELINES_HEAD, [f"- {one}" for one in texts]), room=room)
+
+
+def _blocks(*parts: tuple[str, str, list[str]], room: int) -> str:
+    blocks = []
+    for name, head, listed in parts:
         kept: list[str] = []
         left = room - len(name) * 2 - len(head) - 8
         for one in listed:
@@ -73,6 +83,7 @@ def _memories_head(class_: QueryClass) -> str:
 _SESSIONS_HEAD = (
     "From earlier sessions of this project that fit the next message. True then; verify files, versions and state now."
 )
+_GUIDELINES_HEAD = "Learned from findings that were skipped here: in a review, raise nothing that one of these settles."
 
 
 def _session(found: FoundSession) -> str:

@@ -129,6 +129,8 @@ class Turns:
             return self._once(turn, session)
         if settings.ephemeral and settings.recall_budget and not turn.trivial:
             turn = self._recalled(turn, prompt, session)
+        if settings.ephemeral and class_ is QueryClass.PR_REVIEW:
+            turn = self._with_guidelines(turn)
         return _placed(turn, self._in_mode(turn, session))
 
     def _recalled(self, turn: Turn, prompt: str, session: str) -> Turn:
@@ -166,6 +168,16 @@ class Turns:
                 },
             )
         return replace(turn, ephemeral=text, entries=entries, sessions=found.sessions, left_out=found.left_out)
+
+    def _with_guidelines(self, turn: Turn) -> Turn:
+        """A reviewer of code is told first what he must not raise again."""
+        from noforgetti.retrieval import context
+        from noforgetti.service import guidelines
+
+        memory = self._memory
+        found = [one.text for one in guidelines.listed(memory, memory.snapshot(turn.branch)) if not one.refusal]
+        text = context.guidelines(found, room=context.LIMIT - len(turn.ephemeral) - 1)
+        return replace(turn, ephemeral="\n".join(part for part in (text, turn.ephemeral) if part))
 
     def _with_lessons(self, entries: Sequence[FoundEntry], now: Sequence[Entry], prompt: str) -> tuple[FoundEntry, ...]:
         from noforgetti.retrieval.base import FoundEntry

@@ -10,7 +10,7 @@ from store.builders import STAMP, Clock, entry, opened, review
 from noforgetti.model.entry import MAIN, Category, Entry
 from noforgetti.retrieval.base import FoundEntry, FoundSession
 from noforgetti.retrieval.ranking import REPEATED
-from noforgetti.service import telemetry, writes
+from noforgetti.service import guidelines, telemetry, writes
 from noforgetti.service.branches import fork
 from noforgetti.service.recalling import Question, Recalled
 from noforgetti.service.turns import Sections, Turns, fenced
@@ -326,6 +326,28 @@ def test_the_start_of_a_session_is_told_once_and_within_its_cap(project: Path, h
     assert 7_000 < len(body.encode()) <= 8_000
     assert {len(line) for line in body.splitlines() if line.startswith("- ")} <= {317, 318, 319, 320}
     memory.close()
+
+
+def test_a_prompt_that_asks_for_a_review_is_told_the_guidelines_first(memory: Memory) -> None:
+    guidelines.learn(memory, MAIN, ["Do not ask for docstrings in tests."])
+    past = FoundSession("s0", 1.0, "install", ("We chose pnpm.",), STAMP)
+
+    told = given(memory, "Please review this PR.", sessions=(past,))["ephemeral"]
+
+    assert told == (
+        "<review_guidelines>\n"
+        "Learned from findings that were skipped here: in a review, raise nothing that one of these settles.\n"
+        "- Do not ask for docstrings in tests.\n"
+        "</review_guidelines>\n"
+        f"<past_sessions>\n{EARLIER}\n- 2026-12-01: We chose pnpm.\n</past_sessions>"
+    )
+    assert "docstrings" not in str(given(memory, ASKED, sessions=(past,)))
+
+
+def test_guidelines_are_told_although_there_is_no_entry(memory: Memory) -> None:
+    guidelines.learn(memory, MAIN, ["Do not ask for docstrings in tests."])
+
+    assert given(memory, "review this PR")["ephemeral"].startswith("<review_guidelines>")
 
 
 def test_selective_lessons_are_told_where_the_prompt_asks_for_them(project: Path, home: Path) -> None:
