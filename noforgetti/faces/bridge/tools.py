@@ -55,7 +55,7 @@ def project_memory(memory: Memory, branch: str, arguments: dict[str, Any], sessi
         )
     else:
         done = writes.remove(memory, branch, old or "", writer=Writer.AGENT, session=session)
-    return answered(memory, branch, str(action), done)
+    return _answered(memory, branch, str(action), done)
 
 
 def memory_remember(memory: Memory, branch: str, arguments: dict[str, Any], session: str) -> ToolAnswer:
@@ -82,7 +82,7 @@ def memory_remember(memory: Memory, branch: str, arguments: dict[str, Any], sess
             return _misused(f"`type` is {kind!r}; it must be fact or lesson.")
     except _Misuse as error:
         return _misused(str(error))
-    return answered(memory, branch, "remember", _add(memory, branch, said, traits, arguments, session))
+    return _answered(memory, branch, "remember", _add(memory, branch, said, traits, arguments, session))
 
 
 def memory_forget(memory: Memory, branch: str, arguments: dict[str, Any], session: str) -> ToolAnswer:
@@ -91,7 +91,7 @@ def memory_forget(memory: Memory, branch: str, arguments: dict[str, Any], sessio
     if not old:
         return _misused("Say what to forget: the `key` of a fact, or the `id` of an entry.")
     done = writes.remove(memory, branch, old, writer=Writer.AGENT, session=session)
-    return answered(memory, branch, "forget", done)
+    return _answered(memory, branch, "forget", done)
 
 
 def memory_edit(memory: Memory, branch: str, arguments: dict[str, Any], session: str) -> ToolAnswer:
@@ -103,7 +103,7 @@ def memory_edit(memory: Memory, branch: str, arguments: dict[str, Any], session:
     if op == "invalidate":
         by = word(arguments, "supersededBy") or ""
         done = writes.invalidate(memory, branch, old, by, writer=Writer.AGENT, session=session)
-        return answered(memory, branch, op, done)
+        return _answered(memory, branch, op, done)
     if op != "update":
         return _misused(f"`op` is {op!r}; it must be update or invalidate.")
     try:
@@ -125,7 +125,7 @@ def memory_edit(memory: Memory, branch: str, arguments: dict[str, Any], session:
         session=session,
         override=_yes(arguments, "overrideConflicts"),
     )
-    return answered(memory, branch, op, done)
+    return _answered(memory, branch, op, done)
 
 
 def _add(
@@ -143,8 +143,7 @@ def _add(
     )
 
 
-def answered(memory: Memory, branch: str, action: str, done: writes.Written) -> ToolAnswer:
-    """What a write answers to an agent; at the limit with the entries, so that it can say which one may go."""
+def _answered(memory: Memory, branch: str, action: str, done: writes.Written) -> ToolAnswer:
     doc = {"action": action, **written_view(done)}
     refusal = done.refusal
     if refusal is None:

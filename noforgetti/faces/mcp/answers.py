@@ -270,14 +270,15 @@ def schema(model: type[Answer]) -> dict[str, Any]:
 
 
 def structured(model: type[Answer], doc: Document) -> dict[str, Any]:
-    """The document in the shape of its schema: only what is there, nothing that is null."""
-    read = model.model_validate(_present(doc))
-    return read.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    """The document in the shape of its schema: what is null is left out, and deeper than the first level also what is
+    empty or false. Some hosts give a model these bytes instead of the text."""
+    there = {key: _present(value) for key, value in doc.items() if value is not None}
+    return model.model_validate(there).model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def _present(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _present(one) for key, one in value.items() if one is not None}
+        return {key: _present(one) for key, one in value.items() if one not in (None, "", [], False)}
     return [_present(one) for one in value] if isinstance(value, list | tuple) else value
 
 

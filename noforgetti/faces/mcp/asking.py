@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from noforgetti.faces.mcp.parameters import Arguments
 
 _KEY = "confirm"
-_MODERN = "2026-07-28"  # from this revision on a call answers what it needs to know, and the client calls again
+MODERN = "2026-07-28"  # from this revision on a call answers what it needs to know, and the client calls again
 _FORM: dict[str, Any] = {
     "type": "object",
     "properties": {_KEY: {"type": "boolean", "title": "Do it", "description": "Without it nothing is changed."}},
@@ -82,7 +82,7 @@ async def confirm(
     ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams, question: str
 ) -> InputRequiredResult | None:
     """Ask the user. None: they said yes. A result: the client has to ask and to call again. Raises `Unconfirmed`."""
-    if is_version_at_least(ctx.protocol_version, _MODERN):
+    if is_version_at_least(ctx.protocol_version, MODERN):
         answer = (params.input_responses or {}).get(_KEY)
         if answer is None or params.request_state != question:  # an answer counts for the question it was given to
             asked = ElicitRequest(params=ElicitRequestFormParams(message=question, requested_schema=_FORM))

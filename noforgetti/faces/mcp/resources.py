@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from mcp_types import Resource, ResourceTemplate
 
 from noforgetti.errors import Kind, NoForgettiError
-from noforgetti.faces import found, text
+from noforgetti.faces import text
 from noforgetti.faces.mcp import tools
 from noforgetti.model.entry import MAIN, Snapshot, Stored
 from noforgetti.policy import addressing
@@ -117,7 +117,7 @@ def read(connection: Connection, uri: str) -> Read:
     if what == "entry":
         return _one(connection.at(), uri, name)
     work = connection.at(name)
-    return Read(_shown(work) if what == "branch" else found.report(tools.reported(work)), _TEXT)
+    return Read(_shown(work) if what == "branch" else tools.reported(work)["report"], _TEXT)
 
 
 def _shown(work: Work) -> str:

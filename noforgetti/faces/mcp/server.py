@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import signal
 import sys
 import traceback
@@ -42,6 +43,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
+from mcp_types.version import is_version_at_least
 
 from noforgetti import __version__
 from noforgetti.errors import Kind, NoForgettiError
@@ -66,6 +68,10 @@ if TYPE_CHECKING:
 NAME = "noforgetti"
 _LAST_BREATH = 1.5  # seconds that what is at work gets to let go, as in the bridge
 _COMPLETIONS = 100  # the protocol's bound
+_TOOL_OF = {"show": "memory_list", "list": "memory_list"} | {
+    name: f"memory_{name}" for name in ("branches", "fork", "use", "log", "undo", "remove", "search", "review")
+}
+_COMMANDS = re.compile(rf"`noforgetti ({'|'.join(_TOOL_OF)})( [^`]*)?`")
 INSTRUCTIONS = """\
 noforgetti is the long-term memory of this project: short facts, kept as a git repository on this machine.
 
@@ -184,7 +190,10 @@ class Face:
         """Tell whoever listens that the branch holds something else now. Nobody has to."""
         try:
             if await self.connection.run(self.connection.moved):
-                await ctx.session.send_resource_list_changed()
+                if not is_version_at_least(
+                    ctx.protocol_version, asking.MODERN
+                ):  # later ones are told where they listen
+                    await ctx.session.send_resource_list_changed()
                 await self._bus.publish(ResourcesListChanged())
                 for uri in ("memory://branch", "memory://report"):
                     await self._bus.publish(ResourceUpdated(uri=uri))
@@ -267,11 +276,20 @@ def _result(tool: tools.Tool, answer: ToolAnswer, work: Work | None = None) -> C
         **answer.details,
         **({"notices": notices} if notices else {}),
     }
-    shown = "\n".join([*notices, answer.text])
+    if answer.error:
+        doc.update({key: _in_tools(doc[key]) for key in ("reason", "hint") if doc.get(key)})
+    shown = "\n".join([*notices, _in_tools(answer.text) if answer.error else answer.text])
     return CallToolResult(
         content=[TextContent(type="text", text=shown)],
         structured_content=answers.structured(tool.answer, doc),
         is_error=answer.error,
+    )
+
+
+def _in_tools(words: str) -> str:
+    """A sentence that names commands of the command line, with the tools that do the same."""
+    return _COMMANDS.sub(lambda found: f"`{_TOOL_OF[found[1]]}{found[2] or ''}`", words).replace(
+        "--transcript", "`transcript`"
     )
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from noforgetti.faces import found, text
 from noforgetti.faces.arguments import ToolAnswer
-from noforgetti.faces.bridge.tools import answered
 from noforgetti.faces.mcp import answers, asking, reviewing
 from noforgetti.faces.mcp.parameters import Parameter
 from noforgetti.model.entry import Category, Importance, Scope, Writer
@@ -19,9 +18,7 @@ if TYPE_CHECKING:
     from noforgetti.faces.mcp.connection import Work
     from noforgetti.faces.mcp.parameters import Arguments
     from noforgetti.faces.mcp.reviewing import Tell
-    from noforgetti.service.writes import Traits
-
-Act = "Callable[[Work, Arguments], ToolAnswer]"
+    from noforgetti.service.writes import Traits, Written
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +113,7 @@ def _add(work: Work, arguments: Arguments) -> ToolAnswer:
         override=arguments.flag("override"),
         force=arguments.flag("force"),
     )
-    return answered(work.memory, work.branch, "add", done)
+    return _written(work, done)
 
 
 def _replace(work: Work, arguments: Arguments) -> ToolAnswer:
@@ -132,15 +129,32 @@ def _replace(work: Work, arguments: Arguments) -> ToolAnswer:
         session=work.session,
         override=arguments.flag("override"),
     )
-    return answered(work.memory, work.branch, "replace", done)
+    return _written(work, done)
 
 
 def _remove(work: Work, arguments: Arguments) -> ToolAnswer:
     from noforgetti.service import writes
 
     old = arguments.text("old")
-    done = writes.remove(work.memory, work.branch, old, writer=Writer.AGENT, session=work.session)
-    return answered(work.memory, work.branch, "remove", done)
+    return _written(work, writes.remove(work.memory, work.branch, old, writer=Writer.AGENT, session=work.session))
+
+
+def _written(work: Work, done: Written) -> ToolAnswer:
+    from noforgetti.policy.verdict import Rule
+    from noforgetti.service.views import show_view, written_view
+
+    doc = written_view(done)
+    if done.refusal is None:
+        return ToolAnswer(text.written(doc), details=doc)
+    if done.refusal.rule is not Rule.CAPACITY:
+        return refused(doc)
+    entries = text.entry_list(show_view(work.branch, work.memory.snapshot(work.branch)))
+    return ToolAnswer(f"{refused(doc).text}\nDo not try again in this turn. The entries are:\n{entries}", True, doc)
+
+
+def refused(doc: dict[str, Any]) -> ToolAnswer:
+    """What was refused: the sentence and the hint."""
+    return ToolAnswer("\nHint: ".join(one for one in (doc["reason"], doc["hint"]) if one), error=True, details=doc)
 
 
 def _traits(arguments: Arguments) -> Traits:
@@ -180,11 +194,11 @@ def _sessions(work: Work, arguments: Arguments) -> ToolAnswer:
 
 def _report(work: Work, arguments: Arguments) -> ToolAnswer:
     doc = reported(work, arguments.text("prompt"))
-    return ToolAnswer(found.report(doc), details={**doc, "report": found.report(doc)})
+    return ToolAnswer(doc["report"], details=doc)
 
 
 def reported(work: Work, prompt: str = "") -> dict[str, Any]:
-    """What an agent would be told of the branch now."""
+    """What an agent would be told of the branch now; `report` is the text."""
     from noforgetti.service.found_views import turn_view
     from noforgetti.service.recalling import at_once
     from noforgetti.service.turns import Turns
@@ -193,7 +207,9 @@ def reported(work: Work, prompt: str = "") -> dict[str, Any]:
         work.recall.complete(work.branch)
         work.recall.complete_past()
     turn = Turns(work.memory, at_once(work.recall)).start(work.branch, prompt, work.session)
-    return turn_view(work.memory, prompt, turn, work.recall)
+    told = "\n\n".join(part for part in turn.inject.values() if part)
+    doc = turn_view(work.memory, prompt, turn, work.recall)
+    return {**doc, "report": text.clean(told) or f"Nothing is remembered yet on branch `{work.branch}`."}
 
 
 def _undo(work: Work, arguments: Arguments) -> ToolAnswer:
@@ -208,7 +224,7 @@ def _undo(work: Work, arguments: Arguments) -> ToolAnswer:
     if doc["outcome"] != "halted":
         return ToolAnswer(shown, details=doc)
     hint = doc["hint"] or f"look at what changed with `memory_log`, or list the entries of {doc['undoes'][:12]}"
-    return ToolAnswer(f"{shown}\nHint: {hint}", error=True, details={**doc, "reason": shown, "hint": hint})
+    return refused({**doc, "reason": shown, "hint": hint})
 
 
 def _branches(work: Work, _: Arguments) -> ToolAnswer:
@@ -253,8 +269,9 @@ def _log(work: Work, arguments: Arguments) -> ToolAnswer:
     doc = {"branch": work.branch, "commits": commits}
     if entry and not commits:
         reason = f"No commit of branch `{work.branch}` touched an entry `{text.clip(entry, 60)}`."
-        refused = {**doc, "outcome": "refused", "reason": reason, "hint": "give a whole id; `memory_list` shows them"}
-        return ToolAnswer(f"{reason}\nHint: {refused['hint']}", error=True, details=refused)
+        return refused(
+            {**doc, "outcome": "refused", "reason": reason, "hint": "give a whole id; `memory_list` shows them"}
+        )
     return ToolAnswer(text.log(doc), details=doc)
 
 
