@@ -1,0 +1,345 @@
+"""Exporting: the memory in a form that other programs, people and another machine can read.
+
+What may not be shown is not exported: a hidden entry stays behind and is named. A file is written beside its place and
+moved there, so that whatever happens the old one or the new one is there; one that no export of ours wrote is left as
+it is unless the user insists.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from noforgetti import __version__
+from noforgetti.errors import Kind, NoForgettiError
+from noforgetti.model import portable
+from noforgetti.model.signal import NEW
+from noforgetti.policy import guards, topics
+from noforgetti.policy.document import render
+from noforgetti.service import signals
+from noforgetti.store import folders
+from noforgetti.store.base import Unreadable, Unwritable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from noforgetti.model.entry import Entry, EntryId, Snapshot
+    from noforgetti.model.signal import Signal
+    from noforgetti.service.memory import Memory
+
+Document = dict[str, Any]
+
+
+class Format(StrEnum):
+    """What a memory can be written as."""
+
+    JSON = "json"
+    SCORES = "scores"
+    TOPICS = "topics"
+    MARKDOWN = "markdown"
+    BUNDLE = "bundle"
+
+    @property
+    def is_folder(self) -> bool:
+        """True for a format of several files."""
+        return self is Format.TOPICS
+
+
+class NotOurs(NoForgettiError):
+    """There is something at the place of an export that no export of ours wrote."""
+
+    kind = Kind.USER
+    reason = "exists"
+
+    def __init__(self, path: str, what: str) -> None:
+        super().__init__(f"`{path}` {what}. Nothing was written.", hint="name another path, or replace it with --force")
+
+
+class BadPlace(NoForgettiError):
+    """A path where no export can be."""
+
+    kind = Kind.USER
+    reason = "bad-path"
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """An export: its files by path (one with an empty path for a format of one file), how many entries of which
+    branches it holds, and what stays behind."""
+
+    format: Format
+    branches: tuple[str, ...]
+    entries: int
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    hidden: tuple[EntryId, ...] = ()
+    damaged: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def made(memory: Memory, branches: Iterable[str], fmt: Format) -> Exported:
+    """The export of some branches, not yet written anywhere. Only `json` holds more than one. Raises `UnknownBranch`
+    and what the store raises; for a bundle see `bundle`."""
+    parts = [_part(memory, branch) for branch in branches]
+    files, notes = _FILES[fmt](memory, parts)
+    return Exported(
+        fmt,
+        tuple(one.branch for one in parts),
+        sum(len(one.entries) for one in parts),
+        {path: text.encode() for path, text in files.items()},
+        tuple(dict.fromkeys(own for one in parts for own in one.hidden)),
+        tuple(f"{path.path} {path.reason}" for one in parts for path in one.snapshot.damaged),
+        tuple(notes),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One branch of an export: what of it may be shown."""
+
+    branch: str
+    snapshot: Snapshot
+    entries: tuple[Entry, ...]
+    hidden: tuple[EntryId, ...]
+    signals: Mapping[EntryId, Signal]
+
+
+def _part(memory: Memory, branch: str) -> _Part:
+    now = memory.snapshot(branch)
+    hidden = tuple(entry.id for entry in now if guards.unsafe(entry.text))
+    shown = tuple(entry for entry in now if entry.id not in hidden)
+    return _Part(branch, now, shown, hidden, signals.read(memory, branch).by_id)
+
+
+# ---- the formats: from a memory and its branches to files and what is to be said of them
+
+
+def _json(memory: Memory, parts: list[_Part]) -> tuple[dict[str, str], list[str]]:
+    doc = {
+        "format": portable.FORMAT,
+        "version": portable.VERSION,
+        "made_by": f"noforgetti {__version__}",
+        "exported": memory.stamp(),
+        "project": memory.project.root,
+        "branches": [_branch(memory, one) for one in parts],
+    }
+    return {"": json.dumps(doc, ensure_ascii=False, indent=2) + "\n"}, []
+
+
+def _branch(memory: Memory, part: _Part) -> Document:
+    judged = topics.scores(part.entries, part.signals, memory.clock())
+    entries = []
+    for entry, (_, said) in zip(part.entries, judged, strict=True):
+        signal = part.signals.get(entry.id, NEW)
+        told = {"signal": topics.signal_value(signal)} if signal != NEW else {}
+        entries.append({**portable.value(entry), **told, "score": said["score"], "lifecycle": said["lifecycle"]})
+    return {
+        "name": part.branch,
+        "head": part.snapshot.commit,
+        "entries": entries,
+        "files": _others(memory, part.snapshot),
+        "hidden": list(part.hidden),
+    }
+
+
+def _others(memory: Memory, now: Snapshot) -> dict[str, str]:
+    """The branch's other files (promotions, skills, guidelines) that are text and may be shown."""
+    found: dict[str, str] = {}
+    places = {one.path for one in now.entries} | {one.path for one in now.damaged}
+    for path in sorted(now.files):
+        if path == "format" or path in places or now.commit is None:
+            continue
+        with suppress(UnicodeDecodeError, Unreadable):
+            text = (memory.store.read_file(now.commit, path) or b"").decode()
+            if not guards.unsafe(text):
+                found[path] = text
+    return found
+
+
+def _scores(memory: Memory, parts: list[_Part]) -> tuple[dict[str, str], list[str]]:
+    rows = []
+    for part in parts:
+        for key, said in topics.scores(part.entries, part.signals, memory.clock()):
+            row = {"format": portable.FORMAT, "version": portable.VERSION, "hash": key, **said}
+            rows.append(json.dumps(row, ensure_ascii=False))
+    return {"": "".join(row + "\n" for row in rows)}, []
+
+
+def _topics(memory: Memory, parts: list[_Part]) -> tuple[dict[str, str], list[str]]:
+    part = parts[0]
+    files = topics.files(part.entries)
+    notes = []
+    more = sorted(path for path in files if path.rpartition("/")[2].removesuffix(".md")[-2:-1] == "-")
+    if more:
+        notes.append(
+            f"A topic file ends at {topics.LARGEST:,} characters; the rest is in {', '.join(more)}, "
+            "which other products do not read."
+        )
+    judged = topics.scores(part.entries, part.signals, memory.clock())
+    others = {path: text for path, text in _others(memory, part.snapshot).items() if path in _BESIDE_TOPICS}
+    files = {**files, **others}
+    return {**files, topics.INDEX: topics.index(judged, files, memory.stamp())}, notes
+
+
+_BESIDE_TOPICS = ("promotions.md", "review-guidelines.md")
+
+
+def _markdown(memory: Memory, parts: list[_Part]) -> tuple[dict[str, str], list[str]]:
+    part = parts[0]
+    head = (part.snapshot.commit or "nothing")[:12]
+    preface = f"{portable.FORMAT} {portable.VERSION}: memory branch {part.branch} at {head}, {memory.stamp()}"
+    return {"": render(part.entries, preface=preface)}, []
+
+
+_FILES = {Format.JSON: _json, Format.SCORES: _scores, Format.TOPICS: _topics, Format.MARKDOWN: _markdown}
+
+
+# ---- writing
+
+
+def save(memory: Memory, exported: Exported, path: str, *, force: bool = False) -> None:
+    """Write an export to its place. Raises `NotOurs`, `BadPlace` and `Unwritable`."""
+    path = _place(memory, path)
+    try:
+        if exported.format.is_folder:
+            _save_folder(exported, path, force=force)
+        else:
+            _refuse_foreign(path, force=force)
+            _write(path, exported.files[""])
+    except OSError as error:
+        raise Unwritable(path, error.strerror or str(error)) from error
+
+
+def bundle(memory: Memory, path: str, *, force: bool = False) -> Exported:
+    """Write the whole repository as one git bundle, verified by git. A bundle carries every commit as it is, so one
+    whose branches hold entries that may not be shown is refused unless the user insists."""
+    heads = memory.heads()
+    if not heads:
+        raise BadPlace("There is no memory to bundle: nothing was written yet.", hint="add an entry first")
+    parts = [_part(memory, branch) for branch in heads]
+    hidden = tuple(dict.fromkeys(own for one in parts for own in one.hidden))
+    if hidden and not force:
+        raise BadPlace(
+            f"A bundle would carry text that may not be shown: {', '.join(f'`{own}`' for own in hidden[:8])}. "
+            "Nothing was written.",
+            hint="remove these entries, or export all the same with --force",
+        )
+    from noforgetti.store import bundle as bundles
+
+    path = _place(memory, path)
+    try:
+        _refuse_foreign(path, force=force)
+        with _beside(path) as temporary:
+            bundles.create(memory.path, temporary)
+            os.replace(temporary, path)
+    except OSError as error:
+        raise Unwritable(path, error.strerror or str(error)) from error
+    notes = ("The bundle holds the whole history, removed entries too.",)
+    entries = sum(len(one.entries) + len(one.hidden) for one in parts)
+    return Exported(Format.BUNDLE, tuple(heads), entries, hidden=hidden, notes=notes)
+
+
+def _place(memory: Memory, path: str) -> str:
+    """The path, absolute. Our own folders and folders that are not there hold no export."""
+    if not path or "\0" in path:
+        raise BadPlace("An empty path cannot be written. Nothing was exported.", hint="name a file or `-`")
+    found = os.path.abspath(path)
+    parent = os.path.realpath(os.path.dirname(found))
+    where = memory.places
+    for ours in (where.data, where.state, where.cache):
+        if os.path.commonpath((os.path.realpath(ours), parent)) == os.path.realpath(ours):
+            raise BadPlace(
+                f"`{path}` lies in the memory's own folder. Nothing was written.", hint="name a path outside of it"
+            )
+    if not os.path.isdir(parent):
+        raise BadPlace(f"There is no folder `{os.path.dirname(found)}`. Nothing was written.", hint="make it first")
+    return found
+
+
+def _refuse_foreign(path: str, *, force: bool) -> None:
+    if not os.path.lexists(path):
+        return
+    if os.path.isdir(path) and not os.path.islink(path):
+        raise NotOurs(path, "is a folder")
+    if not os.path.islink(path) and not os.path.isfile(path):
+        raise BadPlace(f"`{path}` is no regular file. Nothing was written.", hint="write to standard output with `-`")
+    if not force and (os.path.islink(path) or not _ours(path)):
+        raise NotOurs(path, "is there already, and no export of ours wrote it")
+
+
+def _ours(path: str) -> bool:
+    """Whether an export of ours wrote the file: all of them say so at their beginning."""
+    with open(path, "rb") as file:
+        head = file.read(256)
+    return portable.FORMAT.encode() in head or not head or (head.startswith(b"# v") and b"git bundle" in head[:16])
+
+
+def _save_folder(exported: Exported, path: str, *, force: bool) -> None:
+    """Write the files of a folder, the index last; files of an earlier export that are no more are removed."""
+    there = os.path.isdir(path)
+    if os.path.lexists(path) and not there:
+        raise NotOurs(path, "is a file, and this format is a folder")
+    old = _listed(os.path.join(path, topics.INDEX)) if there else ()
+    if there and old is None and os.listdir(path) and not force:
+        raise NotOurs(path, "is a folder with other files in it")
+    for name in sorted(exported.files, key=lambda one: one == topics.INDEX):
+        target = os.path.join(path, name)
+        folders.make(os.path.dirname(target))
+        _write(target, exported.files[name])
+    for name in sorted(set(old or ()) - set(exported.files)):
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.join(path, name))
+
+
+def _listed(index: str) -> tuple[str, ...] | None:
+    """The files that an earlier export of ours wrote into a folder; None when there was none. A name that leads out of
+    the folder was never ours."""
+    try:
+        with open(index, encoding="utf-8") as file:
+            doc = json.loads(file.read().strip().rpartition("\n")[2])
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(doc, dict) or doc.get("format") != portable.FORMAT or not isinstance(doc.get("files"), list):
+        return None
+    names = (one for one in doc["files"] if isinstance(one, str))
+    return tuple(one for one in names if one.endswith(".md") and ".." not in one and not one.startswith("/"))
+
+
+def _write(path: str, data: bytes) -> None:
+    with _beside(path) as temporary:
+        with open(temporary, "wb", opener=folders.private) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+
+
+@contextmanager
+def _beside(path: str) -> Iterator[str]:
+    """A name in the same folder, which is free and is free again afterwards."""
+    folder, name = os.path.split(path)
+    temporary = os.path.join(folder, f".{name[:200]}.{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        yield temporary
+    finally:
+        with suppress(OSError):
+            os.unlink(temporary)
+
+
+def exported_view(exported: Exported, path: str) -> Document:
+    """What was exported where, and what stays behind."""
+    return {
+        "outcome": "exported",
+        "format": exported.format,
+        "path": path,
+        "branches": list(exported.branches),
+        "entries": exported.entries,
+        "files": sorted(name for name in exported.files if name),
+        "hidden": list(exported.hidden),
+        "damaged": list(exported.damaged),
+        "notes": list(exported.notes),
+    }
