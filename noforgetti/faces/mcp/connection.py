@@ -35,12 +35,11 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One call at work on the memory: on which branch, and what the client should be told besides."""
+    """One call at work on the memory, and on which branch."""
 
     connection: Connection
     memory: Memory
     branch: BranchName
-    notices: tuple[str, ...] = ()
 
     @property
     def session(self) -> str:
@@ -69,6 +68,7 @@ class Connection:
         self._embedding: Embedding | None = None
         self._recall: Recall | None = None
         self._told: tuple[str, CommitId | None] | None = None  # the branch and head that the client's list is of
+        self._notices: list[str] = []
         self._reviews: dict[threading.Thread, threading.Event] = {}  # at work, with what calls them off
         self._pool = ThreadPoolExecutor(1, "noforgetti-mcp")
 
@@ -148,9 +148,13 @@ class Connection:
             memory.head(gone)
         except UnknownBranch:
             self.chosen = MAIN
-            told = f"Memory branch `{gone}` is gone; this connection uses `main` now."
-            return Work(self, memory, MAIN, (told,))
-        return Work(self, memory, gone)
+            self._notices.append(f"Memory branch `{gone}` is gone; this connection uses `main` now.")
+        return Work(self, memory, self.chosen)
+
+    def take_notices(self) -> list[str]:
+        """What the client should be told besides, with whatever it is answered next."""
+        taken, self._notices = self._notices, []
+        return taken
 
     def moved(self) -> bool:
         """Whether this connection's branch, or its head, is another than when this was asked last."""

@@ -94,7 +94,7 @@ def done(connection: Connection, name: str, given: Mapping[str, str] | None) -> 
     answer = slash.WORDS[command.word].act(here, _words(command, said))
     if answer.branch is not None:
         connection.chosen = answer.branch
-    result = "\n".join([*work.notices, answer.text])
+    result = "\n".join([*connection.take_notices(), answer.text])
     written = " ".join([f"memory {command.word}", *_words(command, said)])
     return _told(command.help, _SHOW.format(command=written, result=result))
 

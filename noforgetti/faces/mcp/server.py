@@ -146,7 +146,7 @@ class Face:
         branch = ""
         try:
             arguments = read(tool.parameters, params.arguments)
-            branch = arguments.text("branch") or await self.connection.run(lambda: str(self.connection.at().branch))
+            branch = arguments.text("branch") or await self.connection.run(lambda: self.connection.at().branch)
             if tool.asks is not None and asking.can_ask(ctx):
                 asks = tool.asks
                 question = await self.connection.run(lambda: self._asked(asks, arguments))
@@ -158,15 +158,28 @@ class Face:
             else:
                 work, answer = await self.connection.run(lambda: self._done(tool, arguments))
         except (NoForgettiError, OSError) as error:
-            return _result(tool, _failed(error, branch))
+            return self._result(tool, _failed(error, branch))
         except MCPError:
             raise
         except Exception as error:  # noqa: BLE001 - the server's guard: a surprise becomes an answer
-            return _result(tool, _fault(error, branch))
-        result = _result(tool, answer, work)
+            return self._result(tool, _fault(error, branch))
+        result = self._result(tool, answer, work)
         if not tool.reads:
             await self._tell_moved(ctx)
         return result
+
+    def _result(self, tool: tools.Tool, answer: ToolAnswer, work: Work | None = None) -> CallToolResult:
+        doc = {**({"branch": work.branch} if work else {}), **answer.details}
+        shown = _in_tools(answer.text) if answer.error else answer.text
+        if answer.error:
+            doc |= {key: _in_tools(doc[key]) for key in ("reason", "hint") if doc.get(key)}
+        if notices := self.connection.take_notices():
+            shown, doc = "\n".join([*notices, shown]), {**doc, "notices": notices}
+        return CallToolResult(
+            content=[TextContent(type="text", text=shown)],
+            structured_content=answers.structured(tool.answer, doc),
+            is_error=answer.error,
+        )
 
     def _asked(self, asks: Callable[[Work, Arguments], str], arguments: Arguments) -> str:
         return asks(self.connection.at(arguments.text("branch")), arguments)
@@ -266,23 +279,6 @@ def _declared(name: str, tool: tools.Tool) -> Tool:
             idempotent_hint=tool.repeats,
             open_world_hint=tool.outside,
         ),
-    )
-
-
-def _result(tool: tools.Tool, answer: ToolAnswer, work: Work | None = None) -> CallToolResult:
-    notices = list(work.notices) if work else []
-    doc = {
-        **({"branch": str(work.branch)} if work else {}),
-        **answer.details,
-        **({"notices": notices} if notices else {}),
-    }
-    if answer.error:
-        doc.update({key: _in_tools(doc[key]) for key in ("reason", "hint") if doc.get(key)})
-    shown = "\n".join([*notices, _in_tools(answer.text) if answer.error else answer.text])
-    return CallToolResult(
-        content=[TextContent(type="text", text=shown)],
-        structured_content=answers.structured(tool.answer, doc),
-        is_error=answer.error,
     )
 
 

@@ -92,7 +92,8 @@ def _list(work: Work, arguments: Arguments) -> ToolAnswer:
 
     revision, memory = arguments.text("revision"), work.memory
     if revision:
-        doc = show_view(work.branch, memory.store.snapshot(resolve(memory, work.branch, revision)))
+        commit = resolve(memory, work.branch, revision)
+        doc = show_view(work.branch, memory.store.snapshot(commit))
     else:
         doc = shown_view(memory, work.branch, memory.snapshot(work.branch), session=work.session)
     hard = memory.limits.hard
