@@ -176,8 +176,8 @@ class Turns:
 
         memory = self._memory
         found = [one.text for one in guidelines.listed(memory, memory.snapshot(turn.branch)) if not one.refusal]
-        text = context.guidelines(found, room=context.LIMIT - len(turn.ephemeral) - 1)
-        return replace(turn, ephemeral="\n".join(part for part in (text, turn.ephemeral) if part))
+        parts = (context.guidelines(found), turn.ephemeral)
+        return replace(turn, ephemeral="\n".join(part for part in parts if part))
 
     def _with_lessons(self, entries: Sequence[FoundEntry], now: Sequence[Entry], prompt: str) -> tuple[FoundEntry, ...]:
         from noforgetti.retrieval.base import FoundEntry
