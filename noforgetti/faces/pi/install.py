@@ -123,8 +123,10 @@ def install(
     env: Mapping[str, str] | None = None,
     limits: Mapping[str, int] | None = None,
     environ: Mapping[str, str] | None = None,
+    dry: bool = False,
 ) -> Result:
-    """Install or upgrade the extension; it will start `command` (a whole argument list) with `env` added.
+    """Install or upgrade the extension; it will start `command` (a whole argument list) with `env` added. `dry` answers
+    what would be done, and does nothing.
 
     `limits` are milliseconds per sort of request, where the extension's own (`launch.ts`) do not fit the machine.
     """
@@ -138,22 +140,27 @@ def install(
     before = _manifest(target)
     if before == _manifest_of(wanted) == _present(target, wanted):
         return Result(Outcome.UNCHANGED, target, warnings=unreadable)
+    paths = tuple(target / name for name in (*sorted(wanted), MANIFEST))
+    outcome = Outcome.INSTALLED if before is None else Outcome.UPGRADED
+    if dry:
+        return Result(outcome, target, paths, warnings=unreadable)
     with _refusals_named(target.parent):
         kept = _replace(target, wanted, before or {})
     warnings = (*unreadable, *(f"`{path}` holds what you had changed." for path in kept))
-    paths = tuple(target / name for name in (*sorted(wanted), MANIFEST))
-    outcome = Outcome.INSTALLED if before is None else Outcome.UPGRADED
     return Result(outcome, target, paths, kept, warnings)
 
 
-def uninstall(agent_dir: Path | None, *, environ: Mapping[str, str] | None = None) -> Result:
-    """Remove our own unmodified files; a changed one stays, under a name that Pi does not load."""
+def uninstall(agent_dir: Path | None, *, environ: Mapping[str, str] | None = None, dry: bool = False) -> Result:
+    """Remove our own unmodified files; a changed one stays, under a name that Pi does not load. `dry` does nothing."""
     target = (agent_dir or default_agent_dir(environ or {})) / "extensions" / NAME
     _refuse_foreign(target)
     manifest = _manifest(target)
     if manifest is None:
         return Result(Outcome.ABSENT, target)
     changed = _modified(target, manifest)
+    if dry:
+        going = tuple(target / name for name in sorted(manifest) if name not in changed)
+        return Result(Outcome.REMOVED, target, going, tuple(target / name for name in sorted(changed)))
     with _refusals_named(target):
         # The entry files first: whatever happens then, Pi finds either all of the extension or none of it.
         order = sorted(manifest, key=lambda name: (name not in {"package.json", "index.ts"}, name))
@@ -165,6 +172,32 @@ def uninstall(agent_dir: Path | None, *, environ: Mapping[str, str] | None = Non
             target.rmdir()
     warnings = tuple(f"`{path}` was kept because it had been changed." for path in kept)
     return Result(Outcome.REMOVED, target, (*removed, target / MANIFEST), kept, warnings)
+
+
+def listed(environ: Mapping[str, str]) -> dict[str, object]:
+    """Pi among the hosts of a machine, as the service lists the others."""
+    agent = default_agent_dir(environ)
+    target = agent / "extensions" / NAME
+    program = _program(target)
+    troubles = []
+    if program and not Path(program).exists():
+        what = f"pi: the extension in `{target}` starts `{program}`, which is not there."
+        troubles = [{"code": "stale-command", "what": what, "hint": "run `noforgetti install pi`"}]
+    return {
+        "host": "pi",
+        "title": "Pi",
+        "found": agent.is_dir(),
+        "installed": _manifest(target) is not None,
+        "folder": str(agent),
+        "troubles": troubles,
+    }
+
+
+def _program(target: Path) -> str:
+    try:
+        return str(json.loads((target / LAUNCH).read_bytes())["command"][0])
+    except (OSError, ValueError, LookupError, TypeError):
+        return ""
 
 
 def _contents(launch: Mapping[str, object]) -> dict[str, bytes]:
