@@ -34,21 +34,22 @@ def whole(path: Path) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise _closed(path, error) from error
-    with os.fdopen(handle, "rb") as file:
+    try:
         about = os.fstat(handle)
-        if stat.S_ISDIR(about.st_mode):
-            raise SourceError(f"`{shown(path)}` is a folder. Nothing was imported.", hint="name the file in it")
         if not stat.S_ISREG(about.st_mode):
-            raise SourceError(f"`{shown(path)}` is no regular file. Nothing was imported.", hint="name a file")
+            what = "a folder" if stat.S_ISDIR(about.st_mode) else "no regular file"
+            raise SourceError(f"`{shown(path)}` is {what}. Nothing was imported.", hint="name a file")
         if about.st_size > LARGEST:
             raise SourceError(
                 f"`{shown(path)}` has {about.st_size:,} bytes, more than {LARGEST:,}. Nothing was imported.",
                 hint="split it and import the parts",
             )
-        try:
-            return file.read(LARGEST + 1)[:LARGEST]
-        except OSError as error:
-            raise _closed(path, error) from error
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(LARGEST)
+    except OSError as error:
+        raise _closed(path, error) from error
+    finally:
+        os.close(handle)
 
 
 def _closed(path: Path, error: Exception) -> SourceError:
@@ -81,19 +82,20 @@ def lines(data: bytes, where: str) -> tuple[list[str], list[Leftover]]:
     return found, lost
 
 
-def documents(data: bytes, where: str) -> tuple[list[Any], list[Leftover]]:
-    """The JSON values of a text: one for the whole of it, else one a line. What is torn is left over."""
+def documents(data: bytes, where: str) -> tuple[list[tuple[int, Any]], list[Leftover]]:
+    """The JSON values of a text with their lines: one for the whole of it, else one a line. What is torn is left
+    over."""
     rows, lost = lines(data, where)
     if not lost:
         try:
-            return [_json("\n".join(rows))], []
+            return [(1, _json("\n".join(rows)))], []
         except ValueError:
             pass
-    found: list[Any] = []
+    found: list[tuple[int, Any]] = []
     for number, row in enumerate(rows, 1):
         if row.strip():
             try:
-                found.append(_json(row))
+                found.append((number, _json(row)))
             except ValueError:
                 lost.append(Leftover(f"{where}:{number}", "is no whole JSON value"))
     return found, lost

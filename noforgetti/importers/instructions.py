@@ -91,7 +91,7 @@ def _file(path: Path, where: str) -> tuple[list[Item], list[Leftover]]:
             listing.add(block.text, line=block.line, notes=(note,))
         else:
             imports = block.text.startswith("@")
-            listing.left(block, "imports another file" if imports else f"is no list item but a {block.kind}")
+            listing.left(block, "imports another file" if imports else f"is {block.kind}, no list item")
     return listing.items, [*lost, *listing.leftovers]
 
 

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from noforgetti.importers.base import Item, Leftover
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 ALONE = 40  # columns (a wide letter has two) from which a bullet is understood without its heading: some seven words
 TOGETHER = 800  # characters up to which a lead-in and its list are one item: the limit of an entry
+_HEADINGS = 1_024  # headings whose words are kept: every item below one asks for them again
 _TAG = 40  # characters of a tag, as of the readable part of an id
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
@@ -73,10 +75,10 @@ class Kind(StrEnum):
 
     HEADING = "heading"
     BULLET = "bullet"
-    TEXT = "paragraph"
+    TEXT = "prose"
     CODE = "code"
-    TABLE = "table"
-    COMMENT = "comment"
+    TABLE = "a table"
+    COMMENT = "a comment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +267,7 @@ class Heading:
     @property
     def plain(self) -> str:
         """Its words without markup and pictures."""
-        return " ".join(_MARKUP.sub(lambda match: match[1] or "", self.text).split())
+        return _plain(self.text)
 
 
 @dataclass(slots=True)
@@ -302,7 +304,7 @@ class Listing:
         if struck:
             text, more = text[2:-2].strip(), (*more, "it was struck out")
         above = self._above()
-        if above and width(text) < ALONE and not text.startswith(above):
+        if above and "\n" not in text and width(text) < ALONE:
             text = f"{above}: {text}"
         self.items.append(
             Item(
@@ -323,10 +325,10 @@ class Listing:
         return f"{above}:\n{text}" if above else text
 
     def _above(self) -> str:
-        """The nearest heading that says what something is about: not the title, not a date, not a sort of fact."""
+        """The nearest heading that says what something is about: not the title, not a date, not a category's name."""
         for one in reversed(self.headings):
             plain = one.plain
-            if plain and one.level > 1 and not day(plain) and plain.casefold() not in CATEGORIES:
+            if plain and one.level > 1 and not day(plain) and plain.casefold().rstrip("s") not in set(Category):
                 return plain
         return ""
 
@@ -402,6 +404,12 @@ def labelled(text: str) -> tuple[str, Category | None, tuple[str, ...], tuple[st
     return text[match.end() :], found, () if found else (tag(match[1]),), ()
 
 
+@lru_cache(maxsize=_HEADINGS)
+def _plain(text: str) -> str:
+    return " ".join(_MARKUP.sub(lambda match: match[1] or "", text).split())
+
+
+@lru_cache(maxsize=_HEADINGS)
 def category_of(heading: str) -> Category | None:
     """What sort of fact a heading announces, if one of its words says so."""
     words = re.findall(r"[a-z]+", heading.casefold())
@@ -411,6 +419,7 @@ def category_of(heading: str) -> Category | None:
     return next((sort for word, sort in CATEGORIES.items() if not word.isascii() and word in heading), None)
 
 
+@lru_cache(maxsize=_HEADINGS)
 def tag(text: str) -> str:
     """A heading or label as a tag: small letters, digits and hyphens, at most 40 characters."""
     words = re.findall(r"\w+", text.casefold())

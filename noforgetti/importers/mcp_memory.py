@@ -46,9 +46,9 @@ def read(path: Path, *, project: str = "") -> Source:
     return Source(FORMAT, (SourceBranch((Revision(files.distinct(items)),)),), tuple(lost), project=project)
 
 
-def _parts(values: list[Any]) -> Iterator[tuple[int, Any]]:
+def _parts(values: list[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
     """The entities and relations with their numbers, of lines or of one whole graph."""
-    for number, value in enumerate(values, 1):
+    for number, value in values:
         inner = value.get("graph", value) if isinstance(value, dict) else value
         if isinstance(inner, dict) and isinstance(inner.get("entities"), list):
             entities = [{"type": "entity", **one} if isinstance(one, dict) else one for one in inner["entities"]]
@@ -56,7 +56,7 @@ def _parts(values: list[Any]) -> Iterator[tuple[int, Any]]:
             relations = relations if isinstance(relations, list) else []
             whole = [*entities, *({"type": "relation", **one} if isinstance(one, dict) else one for one in relations)]
             yield from enumerate(whole, 1)
-        elif isinstance(value, list):
+        elif isinstance(value, list) and len(values) == 1:
             yield from enumerate(value, 1)
         else:
             yield number, value

@@ -56,7 +56,7 @@ def _export(path: Path, data: bytes) -> tuple[list[Item], list[Leftover]]:
     found = list(_memories(values))
     items: list[Item] = []
     known = not found
-    for number, value in enumerate(found, 1):
+    for number, value in found:
         item = _item(value)
         if item is None:
             lost.append(Leftover(f"{path.name}:{number}", "is no memory: it has no text"))
@@ -71,19 +71,16 @@ def _export(path: Path, data: bytes) -> tuple[list[Item], list[Leftover]]:
     return items, lost
 
 
-def _memories(values: list[Any]) -> Iterator[Any]:
-    """The memories and relations, wherever an export has its list."""
-    for value in values:
-        inner = value
+def _memories(values: list[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+    """The memories and relations with their numbers, wherever an export has its list."""
+    for number, value in values:
         if isinstance(value, dict) and not any(key in value for key in _TEXT):
-            inner = next((value[key] for key in ("results", "memories") if isinstance(value.get(key), list)), None)
-            relations = value.get("relations")
-            yield from relations if isinstance(relations, list) else ()
-            if inner is None:
-                if not isinstance(relations, list):
-                    yield value
-                continue
-        yield from inner if isinstance(inner, list) else (inner,)
+            lists = [value[key] for key in ("results", "memories", "relations") if isinstance(value.get(key), list)]
+            yield from enumerate((one for part in lists for one in part), 1) if lists else ((number, value),)
+        elif isinstance(value, list):
+            yield from enumerate(value, 1)
+        else:
+            yield number, value
 
 
 def _item(value: Any) -> Item | None:

@@ -34,7 +34,7 @@ def read(path: Path, *, project: str = "") -> Source:
     if path.is_dir():
         return _folder(path)
     values, lost = files.documents(files.whole(path), path.name)
-    ours = [one for one in values if isinstance(one, dict) and one.get("format") == portable.FORMAT]
+    ours = [one for _, one in values if isinstance(one, dict) and one.get("format") == portable.FORMAT]
     if not ours:
         raise _foreign(path)
     for one in ours:
@@ -47,7 +47,7 @@ def read(path: Path, *, project: str = "") -> Source:
             hint=f"name the folder: {files.shown(path.parent)}",
         )
     items: list[Item] = []
-    for number, one in enumerate(values, 1):
+    for number, one in values:
         item = _scored(one)
         if item is None:
             lost.append(Leftover(f"{path.name}:{number}", "is no entry"))
@@ -155,7 +155,7 @@ def _folder(folder: Path) -> Source:
     if not index.exists():
         raise _foreign(folder)
     values, lost = files.documents(files.whole(index), INDEX)
-    states = [one for one in values if isinstance(one, dict) and isinstance(one.get("entries"), dict)]
+    states = [one for _, one in values if isinstance(one, dict) and isinstance(one.get("entries"), dict)]
     if not states or states[-1].get("format") != portable.FORMAT:
         raise SourceError(
             f"`{files.shown(folder)}` is a folder of topics that another product wrote. Nothing was imported.",
