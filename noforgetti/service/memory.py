@@ -22,7 +22,6 @@ from noforgetti.service.places import WIDE, Places, places
 from noforgetti.service.state import State
 from noforgetti.store import folders
 from noforgetti.store.base import Conflict, Edit, UnknownBranch, Unreadable
-from noforgetti.store.create import create
 from noforgetti.store.discovery import Project, discover
 
 if TYPE_CHECKING:
@@ -265,6 +264,8 @@ class Memory:
     def prepare(self) -> None:
         """Make the repository if it is not there."""
         if not self.exists:
+            from noforgetti.store.create import create
+
             create(self.path, self.project.root)
 
     def keep_traces(self) -> None:

@@ -12,7 +12,6 @@ import click
 from noforgetti import __version__
 from noforgetti.errors import NoForgettiError
 from noforgetti.faces.cli.output import DONE, INTERRUPTED, REFUSED, Output, complain
-from noforgetti.service.memory import Memory, open_memory, open_wide
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from noforgetti.faces import text
     from noforgetti.model.entry import Entry, EntryId
     from noforgetti.service.health.finding import Finding
+    from noforgetti.service.memory import Memory
 
 _CATEGORIES = ["preference", "lesson", "pattern", "decision", "done", "mistake"]
 
@@ -37,6 +37,8 @@ class Session:
     def memory(self) -> Memory:
         """The project's memory, or with `--user` the user-wide one; opened once."""
         if self._memory is None:
+            from noforgetti.service.memory import open_memory, open_wide
+
             self._memory = open_wide(os.environ) if self.user else open_memory(self.folder, os.environ)
             self._memory.meaning = self._meaning
         return self._memory

@@ -8,7 +8,6 @@ import click
 
 from noforgetti.faces import ruled
 from noforgetti.faces.cli.main import Session, cli, pass_session
-from noforgetti.policy.enforcement import Action
 
 
 @cli.group(invoke_without_command=True)
@@ -37,7 +36,7 @@ def rules_list(session: Session) -> None:
     metavar="T",
     help="`bash_contains WORDS`, `bash_regex RE`, `tool_name NAME` or `file_modified GLOB`.",
 )
-@click.option("--action", type=click.Choice([one.value for one in Action]), help="What happens when the trigger fits.")
+@click.option("--action", type=click.Choice(["block", "run_after", "warn"]), help="What happens when the trigger fits.")
 @click.option("--command", default="", metavar="C", help="The command that `run_after` runs.")
 @click.option(
     "--verifier", default="", metavar="V", help="`tool_called TOOL before COMMAND`, asked at the end of a turn."
