@@ -41,11 +41,14 @@ def line(entry: Entry) -> str:
 
 
 def digest(text: str) -> str:
-    """FNV-1a over UTF-16 units, eight hex digits: what keys a record."""
+    """What keys a record: FNV-1a over UTF-16 units, eight hex digits, with the architecture's own arithmetic. Its
+    program multiplies in doubles, which drop the last bits of a product; the exact hash would find no record there."""
     found = _OFFSET
     units = text.encode("utf-16-le")
     for at in range(0, len(units), 2):
-        found = ((found ^ (units[at] | units[at + 1] << 8)) * _PRIME) & 0xFFFFFFFF
+        found ^= units[at] | units[at + 1] << 8
+        signed = found - (1 << 32) if found >> 31 else found  # what its `^` makes
+        found = int(float(signed * _PRIME)) & 0xFFFFFFFF
     return f"{found:08x}"
 
 

@@ -43,6 +43,11 @@ class Restored:
     reason: str = ""
 
 
+def is_bundle(path: str) -> bool:
+    """Whether a file begins as a bundle does."""
+    return bundles.is_bundle(path)
+
+
 def restore(memory: Memory, path: str, *, dry_run: bool = False) -> tuple[Restored, ...]:
     """Bring the branches of a bundle in. With `dry_run` only say what would become of them. Raises `BadBundle`, `NoGit`
     and what the store raises."""

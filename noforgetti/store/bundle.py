@@ -71,12 +71,15 @@ def create(repository: str, target: str) -> None:
 
 
 def listed(bundle: str) -> dict[str, CommitId]:
-    """The refs that a bundle says it holds. Raises `NoGit` and `BadBundle`."""
+    """The refs that a bundle says it holds, a branch at least. Raises `NoGit` and `BadBundle`."""
     done = _run("", "bundle", "list-heads", bundle)
     if done.returncode:
         raise BadBundle(bundle, _said(done))
     lines = (line.split(" ", 1) for line in done.stdout.splitlines())
-    return {name: CommitId(commit) for commit, name in lines}
+    found = {name: CommitId(commit) for commit, name in lines}
+    if not branches(found):
+        raise BadBundle(bundle, "it holds no branch")  # git takes a head that was torn for an empty one
+    return found
 
 
 def fetch(repository: str, bundle: str) -> dict[str, CommitId]:
