@@ -12,6 +12,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from noforgetti.importers.base import Item, Leftover
@@ -280,11 +281,14 @@ class Listing:
     items: list[Item] = field(default_factory=list)
     leftovers: list[Leftover] = field(default_factory=list)
     headings: list[Heading] = field(default_factory=list)
+    title: Heading | None = None
 
     def enter(self, block: Block) -> None:
-        """A heading: what follows stands below it."""
-        self.headings = [one for one in self.headings if one.level < block.level]
-        self.headings.append(Heading(block.level, block.text))
+        """A heading: what follows stands below it. The first one of a document is its title when it is of level 1."""
+        new = Heading(block.level, block.text)
+        if self.title is None:
+            self.title = new
+        self.headings = [*(one for one in self.headings if one.level < block.level), new]
 
     def left(self, block: Block, why: str) -> None:
         """A block that is not carried."""
@@ -328,17 +332,17 @@ class Listing:
         """The nearest heading that says what something is about: not the title, not a date, not a category's name."""
         for one in reversed(self.headings):
             plain = one.plain
-            if plain and one.level > 1 and not day(plain) and plain.casefold().rstrip("s") not in set(Category):
+            title = one is self.title and one.level == 1
+            if plain and not title and not day(plain) and plain.casefold().rstrip("s") not in set(Category):
                 return plain
         return ""
 
     def _category(self) -> Category:
         if self.category is not None:
             return self.category
-        for one in reversed(self.headings):
-            if one.level > 1 and (found := category_of(one.plain)):
-                return found
-        return Category.LESSON
+        named = PurePath(self.where).stem.replace("_", " ").replace("-", " ")
+        said = (category_of(one) for one in (*(one.plain for one in reversed(self.headings)), named))
+        return next((found for found in said if found), Category.LESSON)
 
     def _created(self, text: str) -> str:
         head = re.match(r"[*_(\[]*20\d\d[-/.年]\d{1,2}[-/.月]\d{1,2}", text)
@@ -359,7 +363,8 @@ def listed(listing: Listing, found: Sequence[Block], aside: Callable[[Block, Lis
             listing.left(block, "is a comment")
         elif block.kind is Kind.BULLET:
             if aside is None or not aside(block, listing):
-                listing.add(block.text, line=block.line)
+                for piece in _hanging(block.text):
+                    listing.add(piece, line=block.line)
         elif block.kind is Kind.TEXT and _leads(block.text):
             kinds = (Kind.BULLET,) if at < len(found) and found[at].kind is Kind.BULLET else (Kind.CODE, Kind.TABLE)
             end = next((end for end in range(at, len(found)) if found[end].kind not in kinds), len(found))
@@ -369,8 +374,43 @@ def listed(listing: Listing, found: Sequence[Block], aside: Callable[[Block, Lis
             at = end
         elif block.kind is Kind.TEXT:
             listing.add(block.text, line=block.line, bullet=False)
+        elif block.kind is Kind.TABLE:
+            rows = block.text.split("\n")
+            for piece in _pieces(rows[:2], [[one] for one in rows[2:]]):
+                listing.add(listing.context(piece), line=block.line, bullet=False)
         else:
             listing.add(listing.context(block.text), line=block.line, bullet=False)
+
+
+def _hanging(text: str) -> list[str]:
+    """A bullet as it is, or where it is too long for one entry, in pieces of what hangs below its first lines."""
+    lines = text.split("\n")
+    depth = min((len(one) - len(one.lstrip()) for one in lines[1:] if _BULLET.match(one)), default=None)
+    if len(text) <= TOGETHER or depth is None:
+        return [text]
+    head: list[str] = []
+    parts: list[list[str]] = []
+    for one in lines:
+        if (match := _BULLET.match(one)) and len(match[1]) == depth and head:
+            parts.append([one])
+        else:
+            (parts[-1] if parts else head).append(one)
+    return _pieces(head, parts)
+
+
+def _pieces(head: list[str], parts: list[list[str]]) -> list[str]:
+    """The parts packed into texts of one entry's length, as far as they are that short, each below the head."""
+    found: list[list[str]] = []
+    size = TOGETHER
+    room = sum(len(one) + 1 for one in head)
+    for part in parts:
+        length = sum(len(one) + 1 for one in part)
+        if size + length > TOGETHER:
+            found.append([*head])
+            size = room
+        found[-1] += part
+        size += length
+    return ["\n".join(one).rstrip() for one in found] or ["\n".join(head)]
 
 
 def _leads(text: str) -> bool:

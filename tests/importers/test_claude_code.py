@@ -287,3 +287,34 @@ def test_one_file_can_be_read_by_itself(tmp_path: Path) -> None:
     path = put(tmp_path, "notes.md", "- A fact in a file that somebody named by hand\n")
 
     assert said(read(path)) == [("lesson", "A fact in a file that somebody named by hand")]
+
+
+def test_what_is_too_long_for_one_entry_is_cut_between_its_parts_and_keeps_its_head(tmp_path: Path) -> None:
+    nested = "".join(f"  - module {n} {'x' * 200}\n" for n in range(6))
+    rows = "".join(f"| {n} | {'y' * 200} |\n" for n in range(6))
+    put(tmp_path, "MEMORY.md", f"- The modules\n{nested}\n## Steps\n| step | what |\n|--|--|\n{rows}")
+
+    found = [text for _, text in said(read(tmp_path))]
+
+    assert all(len(text) <= 800 + len("Steps:\n") for text in found)
+    assert [text.split("\n")[0] for text in found] == ["The modules", "The modules", "Steps:", "Steps:"]
+    assert [text.count("\n- module") for text in found] == [3, 3, 0, 0]
+    assert [text.count("y |") for text in found] == [0, 0, 3, 3]
+
+
+CATEGORY_PLACES = [
+    ("debugging-lessons.md", "- Always look at the log of the container before its code\n", "lesson"),
+    ("decisions.md", "- The shop talks to the bank by files, not by its interface\n", "decision"),
+    ("notes.md", "# Naming conventions\n- Tables have plural names, and columns have short ones\n", "pattern"),
+    ("notes.md", "# Shop\n# Mistakes\n- The cache was cleared before the release was out\n", "mistake"),
+    ("notes.md", "# Shop\n## Project structure\n- The main package is in src, its tests beside it\n", "pattern"),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "category"), CATEGORY_PLACES)
+def test_headings_and_then_the_name_of_a_file_say_the_category(
+    tmp_path: Path, name: str, text: str, category: str
+) -> None:
+    put(tmp_path, name, text)
+
+    assert [one for one, _ in said(read(tmp_path))] == [category]
