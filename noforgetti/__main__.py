@@ -1,6 +1,6 @@
 """The entry point of the command `noforgetti` and of `python -m noforgetti`.
 
-The command an agent's hook calls on every prompt is answered before the command-line library is imported.
+What a host's hook calls on every prompt is answered before the command-line library is imported.
 """
 
 from __future__ import annotations
@@ -21,6 +21,11 @@ def main() -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    if arguments[:1] == ["hook"] and not any(one.startswith("-") for one in arguments):
+        from noforgetti.faces.hook.quick import run as hook
+
+        hook(arguments[1:], os.environ)
+        os._exit(0)
     if "show" in arguments[:5]:
         from noforgetti.faces.cli.fast import show
 

@@ -6,11 +6,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from noforgetti.model.entry import MAIN, BranchName
+from noforgetti.model.sentinels import BEGIN, END
 
-# The lines around whatever a host's hook puts before the model. Hosts keep that text in their transcripts, some of them
-# with its markup escaped, so only a plain line tells the evidence reader what was never said.
-BEGIN = "[noforgetti memory begin]"
-END = "[noforgetti memory end]"
+__all__ = ["BEGIN", "END", "Item", "Position", "Role", "Section", "Transcript", "Window"]
 
 
 class Role(StrEnum):

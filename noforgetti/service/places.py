@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+import sys
 
 from noforgetti.errors import Kind, NoForgettiError
 
+TYPE_CHECKING = False  # a hook has no time to load `typing`
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -64,6 +65,8 @@ def places(environ: Mapping[str, str]) -> Places:
             raise BadHome(home, "is no folder")
         home = home.rstrip("/") or "/"
         return Places(data=f"{home}/data", state=f"{home}/state", cache=f"{home}/cache", config=f"{home}/config.toml")
+    if sys.platform == "linux" and os.path.isabs(environ.get("HOME", "")) and "ANDROID_DATA" not in environ:
+        return _linux(environ)
     from platformdirs import PlatformDirs
 
     dirs = PlatformDirs("noforgetti", appauthor=False)
@@ -72,6 +75,22 @@ def places(environ: Mapping[str, str]) -> Places:
         state=dirs.user_state_dir,
         cache=dirs.user_cache_dir,
         config=f"{dirs.user_config_dir}/config.toml",
+    )
+
+
+def _linux(environ: Mapping[str, str]) -> Places:
+    """What platformdirs answers on Linux (a test compares them): loading it costs a hook one start of Python."""
+
+    def folder(name: str, default: str) -> str:
+        named = environ.get(name, "")
+        base = named if os.path.isabs(named) else os.path.join(environ["HOME"], default)
+        return os.path.join(base, "noforgetti")
+
+    return Places(
+        data=folder("XDG_DATA_HOME", ".local/share"),
+        state=folder("XDG_STATE_HOME", ".local/state"),
+        cache=folder("XDG_CACHE_HOME", ".cache"),
+        config=f"{folder('XDG_CONFIG_HOME', '.config')}/config.toml",
     )
 
 

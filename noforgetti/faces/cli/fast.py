@@ -15,8 +15,6 @@ from noforgetti.errors import NoForgettiError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_HEX = frozenset("0123456789abcdef")
-
 
 def show(arguments: list[str], environ: Mapping[str, str]) -> bool:
     """Print what `show` would print; False, with nothing printed, when the ordinary command has to do it."""
@@ -28,19 +26,20 @@ def show(arguments: list[str], environ: Mapping[str, str]) -> bool:
         from noforgetti.service.places import WIDE, places
         from noforgetti.service.rendered import file_of, stamp
         from noforgetti.store.discovery import discover
+        from noforgetti.store.ref_files import head_of, passing, selected
 
         where = places(environ)
         if os.path.exists(where.config):
             return False
         name = discover(folder).repository_name.removesuffix(".git")
         if branch is None:
-            branch = _selected(where.state_of(name))
+            branch = selected(where.state_of(name))
         repository = where.repository(name)
-        head = _head(repository, branch)
-        if head is None or _passing(repository, branch):
+        head = head_of(repository, branch)
+        if head is None or passing(repository, branch):
             return False  # what holds for a session ends by itself
         user = where.repository(WIDE)
-        wide = _head(user, "main") if os.path.exists(user) else None
+        wide = head_of(user, "main") if os.path.exists(user) else None
         with open(file_of(where.cache_of(name), branch), encoding="utf-8") as file:
             if file.readline() != stamp(head, wide):
                 return False
@@ -68,40 +67,6 @@ def _parse(arguments: list[str]) -> tuple[str, str | None, bool] | None:
         else:
             return None
     return None
-
-
-def _selected(state_folder: str) -> str:
-    try:
-        with open(f"{state_folder}/branch", encoding="ascii") as file:
-            return file.read(100).strip() or "main"
-    except FileNotFoundError:
-        return "main"
-
-
-def _head(repository: str, branch: str) -> str | None:
-    """The commit that the branch's ref file, or the packed refs, name; None when it is torn or the name odd."""
-    if not branch.isascii() or not branch.replace("-", "").replace("_", "").isalnum():
-        return None
-    try:
-        with open(f"{repository}/refs/heads/{branch}", encoding="ascii") as file:
-            head = file.read(64).rstrip("\n")
-    except FileNotFoundError:
-        with open(f"{repository}/packed-refs", encoding="utf-8") as file:
-            wanted = f" refs/heads/{branch}\n"
-            head = next((line[:40] for line in file if line.endswith(wanted)), "")
-    return head if len(head) == 40 and _HEX.issuperset(head) else None
-
-
-def _passing(repository: str, branch: str) -> bool:
-    """Whether entries of sessions or tasks lie beside the branch."""
-    ref = f"refs/noforgetti/volatile/{branch}"
-    if os.path.exists(f"{repository}/{ref}"):
-        return True
-    try:
-        with open(f"{repository}/packed-refs", encoding="utf-8") as file:
-            return any(line.endswith(f" {ref}\n") for line in file)
-    except FileNotFoundError:
-        return False
 
 
 def _print(body: str, *, as_json: bool, colour: bool) -> bool:
