@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,7 @@ from noforgetti.importers.mem0 import read
 
 from .sources import items, left, put, said
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+GOLDEN = Path(__file__).resolve().parent / "golden"
 ONE: dict[str, Any] = {
     "id": "4170bc34-e03a-4846-bc0b-4039ee64e83e",
     "memory": "Staging deploys on 😀 Fridays",
@@ -136,3 +135,13 @@ def test_the_vector_store_is_never_opened(tmp_path: Path) -> None:
 
     with pytest.raises(SourceError, match=r"holds no `history.db`"):
         read(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["export.json", "history.db"])
+def test_what_the_real_product_wrote_is_read(name: str) -> None:
+    """Both files are of one run of mem0ai 2.2.1: two memories, one reworded, a third one deleted."""
+    source = read(GOLDEN / f"mem0-2.2.1-{name}")
+
+    found = {one.name[:8]: one.text for one in items(source)}
+    assert found == {"df5cd73f": "I prefer pnpm over npm and yarn", "bd83165f": "Staging deploys on 😀 Fridays"}
+    assert {one.created for one in items(source)} == {"2026-12-03T14:39:42Z"}
