@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from dataclasses import dataclass
 from importlib import import_module
@@ -35,6 +36,8 @@ _SCAFFOLD = re.compile(
 )
 # What a hook told the model, between its two lines. Without its end it reaches as far as the text does.
 _TOLD = re.compile(rf"{re.escape(BEGIN)}.*?(?:{re.escape(END)}|\Z)", re.DOTALL)
+_DATABASE = b"SQLite format 3\0"
+_OWN_TOOLS = ("project_memory", "session_search")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -53,10 +56,12 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A host's session format. `reader` is `module:function`, imported on first use."""
+    """A host's session format. `reader` is `module:function`, imported on first use. With `opens` the reader opens
+    `path` itself and is given no bytes: a database with many sessions, of which `path` names one."""
 
     name: str
     reader: str
+    opens: bool = False
 
     def load(self) -> Reader:
         """The reading function."""
@@ -67,20 +72,27 @@ class Format:
 
 FORMATS = (
     Format("pi", "noforgetti.transcripts.pi:parse"),
+    Format("claude-code", "noforgetti.transcripts.claude_code:parse"),
+    Format("codex", "noforgetti.transcripts.codex:parse"),
+    Format("gemini", "noforgetti.transcripts.gemini:parse"),
+    Format("qwen", "noforgetti.transcripts.qwen:parse"),
+    Format("opencode", "noforgetti.transcripts.opencode:parse", opens=True),
     Format("plain", "noforgetti.transcripts.base:plain"),
 )
 
 
 def read(path: Path, *, kind: str = "", branch: BranchName = MAIN) -> Transcript:
-    """The transcript of a session file; without `kind` (a format's name) the first lines decide. Raises
-    `TranscriptError`."""
-    if path.exists() and not (path.is_file() or path.is_char_device()):
+    """The transcript of a session file, or of one session of a database (`<file>#<session>`); without `kind` (a
+    format's name) the first lines decide. Raises `TranscriptError`."""
+    place = path if os.path.lexists(path) else database_of(path)
+    if place.exists() and not (place.is_file() or place.is_char_device()):
         raise TranscriptError(
             f"`{path}` is no file. Nothing was reviewed.", hint="name a session file with --transcript"
         )
     try:
-        with path.open("rb") as file:
-            data = file.read(FILE_BYTES + 1)
+        with place.open("rb") as file:
+            data = file.read(len(_DATABASE))
+            data = data if data == _DATABASE else data + file.read(FILE_BYTES + 1 - len(data))
     except OSError as trouble:
         raise TranscriptError(
             f"The session file `{path}` cannot be read: {trouble.strerror}. Nothing was reviewed.",
@@ -98,20 +110,44 @@ def read(path: Path, *, kind: str = "", branch: BranchName = MAIN) -> Transcript
             f"The session file `{path}` has no known format. Nothing was reviewed.",
             hint="known formats: " + ", ".join(one.name for one in FORMATS),
         )
-    return chosen.load()(data, path=path, branch=branch)
+    return chosen.load()(b"" if chosen.opens else data, path=path, branch=branch)
+
+
+def database_of(path: Path) -> Path:
+    """The file that holds a session named `<file>#<session>`; a path without such an end is returned as it is."""
+    name, mark, _ = path.name.rpartition("#")
+    return path.with_name(name) if mark and name else path
 
 
 def recognise(data: bytes) -> str:
-    """`pi`, `plain`, or empty when the first 20 readable lines look like neither."""
+    """The format whose lines the first 20 readable ones look like, or empty."""
+    if data.startswith(_DATABASE):
+        return "opencode"
     for _, line in zip(range(20), objects(data), strict=False):
-        if line is None:
-            continue
-        if line.get("type") == "session" and "id" in line:
-            return "pi"
+        if line is not None and (name := _host_of(line)):
+            return name
     for _, message in zip(range(20), _messages(data), strict=False):
         if message is not None and ("role" in message or isinstance(message.get("message"), dict)):
             return "plain"
     return ""
+
+
+def _host_of(line: Mapping[str, Any]) -> str:
+    """The host that writes lines such as this one, where one line can tell."""
+    kind = line.get("type")
+    if kind == "session" and "id" in line:
+        return "pi"
+    if isinstance(line.get("payload"), dict) and isinstance(kind, str):
+        return "codex"
+    if isinstance(line.get("sessionId"), str):
+        if "projectHash" in line:
+            return "gemini"
+        inner = line.get("message")
+        qwen = isinstance(inner, dict) and isinstance(inner.get("parts"), list)
+        if qwen or "systemPayload" in line:
+            return "qwen"
+        return "claude-code" if isinstance(kind, str) else ""
+    return "claude-code" if kind == "summary" and "leafUuid" in line else ""
 
 
 def plain(data: bytes, *, path: Path | None = None, branch: BranchName = MAIN) -> Transcript:
@@ -226,6 +262,21 @@ def own_words(text: str) -> str:
     if depth == 0:
         kept.append(text[start:])
     return "".join(kept)
+
+
+def completed(items: list[Item]) -> tuple[Item, ...]:
+    """What completed: up to the last answer, with the tool results and summaries that follow it at once. Words after
+    it wait for the answer to them."""
+    end = 0
+    for number, item in enumerate(items, 1):
+        if item.role is Role.ASSISTANT or (end == number - 1 and item.role is not Role.USER):
+            end = number
+    return tuple(items[:end])
+
+
+def own_tool(name: str) -> bool:
+    """Whether a tool is one of ours, whatever a host puts before its name: what it found is memory, not evidence."""
+    return name in _OWN_TOOLS or name.startswith("memory_") or "noforgetti" in name
 
 
 def name_of(message: Mapping[str, Any]) -> str:

@@ -19,15 +19,24 @@ from typing import Any
 
 from noforgetti.model.entry import MAIN, BranchName
 from noforgetti.model.evidence import Item, Role, Transcript
-from noforgetti.transcripts.base import encodable, name_of, objects, own_words, safe_id, safe_name, text_of, when
+from noforgetti.transcripts.base import (
+    encodable,
+    name_of,
+    objects,
+    own_tool,
+    own_words,
+    safe_id,
+    safe_name,
+    text_of,
+    when,
+)
 from noforgetti.transcripts.base import read as read_file
+from noforgetti.transcripts.tree import Tree
 
 Entry = Mapping[str, Any]
 
 CUSTOM_TYPE = "noforgetti"  # our entries in a session: {"branch": name}
 _FAILED = ("error", "aborted")  # stopReason of an answer that did not complete; length and toolUse do
-_OWN_TOOLS = ("project_memory", "session_search")
-_OWN_TOOL_PREFIX = "memory_"
 _ANCESTORS = 32  # forks of forks followed through their files' headers: a bound, nobody forks that deep
 _HEADER_BYTES = 64 * 1024  # a header is some 200 bytes
 
@@ -53,14 +62,11 @@ def parse(data: bytes, *, path: Path | None = None, branch: BranchName = MAIN) -
 
 @dataclass(slots=True)
 class _Lines:
-    """A file's entries in order; `previous` is the entry before each in the file, whatever its parent."""
+    """A file's header and its entries. Without ids they are one path, named by line."""
 
     header: Entry = field(default_factory=dict)
-    entries: dict[str, Entry] = field(default_factory=dict)
-    previous: dict[str, str] = field(default_factory=dict)
-    linear: bool = True
+    tree: Tree = field(default_factory=Tree)
     broken: int = 0
-    leaf: str = ""
 
     @classmethod
     def of(cls, lines: Iterable[Entry | None]) -> _Lines:
@@ -76,35 +82,12 @@ class _Lines:
 
     def add(self, line: Entry, number: int) -> None:
         own = line.get("id")
-        if isinstance(own, str) and own:
-            self.linear = False
-        else:
-            own = f"#{number}"
-        if own in self.entries:
-            self.broken += 1
-            return
-        self.previous[own] = self.leaf
-        self.entries[own] = line
-        self.leaf = own
+        named = isinstance(own, str) and bool(own)
+        new = self.tree.add(str(own), line.get("parentId"), line) if named else self._next(line, number)
+        self.broken += not new
 
-    def path(self) -> list[tuple[str, Entry]]:
-        """Root to leaf. A parent on an unreadable line is bridged by the entry before it in the file: in a
-        session that was never wound back that is the same path, and losing everything before one bad line
-        would be worse."""
-        found: list[tuple[str, Entry]] = []
-        seen: set[str] = set()
-        at = self.leaf
-        while at and at in self.entries and at not in seen:
-            seen.add(at)
-            entry = self.entries[at]
-            found.append((at, entry))
-            parent = entry.get("parentId")
-            known = isinstance(parent, str) and parent in self.entries
-            if self.linear or (not known and parent is not None and self.broken):
-                at = self.previous[at]
-            else:
-                at = parent if known and isinstance(parent, str) else ""
-        return found[::-1]
+    def _next(self, line: Entry, number: int) -> bool:
+        return self.tree.add(f"#{number}", self.tree.leaf, line)
 
 
 def _transcript(
@@ -113,7 +96,7 @@ def _transcript(
     own = lines.header.get("id")
     session = safe_name(own if isinstance(own, str) else session)
     folder = lines.header.get("cwd")
-    items = tuple(_items(lines.path(), branch))
+    items = tuple(_items(lines.tree.path(bridged=lines.broken > 0), branch))
     return Transcript(
         session=session,
         items=items,
@@ -148,7 +131,7 @@ def _message(own: str, entry: Entry, branch: BranchName, edits: Mapping[str, Any
             yield Item(safe_id(own), Role.USER, own_words(text_of(content)), when(entry), branch)
         case "assistant" if message.get("stopReason") not in _FAILED:
             yield Item(safe_id(own), Role.ASSISTANT, own_words(text_of(content)), when(entry), branch)
-        case "toolResult" if not _ours(name_of(message)):
+        case "toolResult" if not own_tool(name_of(message)):
             state = "failed" if message.get("isError") else "completed"
             yield Item(safe_id(own), Role.TOOL, f"{name_of(message)} {state}", when(entry), branch)
         case _:
@@ -179,10 +162,6 @@ def _edits(path: list[tuple[str, Entry]]) -> dict[str, Any]:
 def _selected(data: Any, branch: BranchName) -> BranchName:
     name = data.get("branch") if isinstance(data, dict) else None
     return BranchName(name) if isinstance(name, str) and name else branch
-
-
-def _ours(tool: str) -> bool:
-    return tool in _OWN_TOOLS or tool.startswith(_OWN_TOOL_PREFIX)
 
 
 def _ancestors(header: Entry, beside: Path | None) -> tuple[str, ...]:
