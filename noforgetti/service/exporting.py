@@ -119,18 +119,19 @@ def _part(memory: Memory, branch: str) -> _Part:
 
 
 def _json(memory: Memory, parts: list[_Part]) -> tuple[dict[str, str], list[str]]:
+    notes: list[str] = []
     doc = {
         "format": portable.FORMAT,
         "version": portable.VERSION,
         "made_by": f"noforgetti {__version__}",
         "exported": memory.stamp(),
         "project": memory.project.root,
-        "branches": [_branch(memory, one) for one in parts],
+        "branches": [_branch(memory, one, notes) for one in parts],
     }
-    return {"": json.dumps(doc, ensure_ascii=False, indent=2) + "\n"}, []
+    return {"": json.dumps(doc, ensure_ascii=False, indent=2) + "\n"}, notes
 
 
-def _branch(memory: Memory, part: _Part) -> Document:
+def _branch(memory: Memory, part: _Part, notes: list[str]) -> Document:
     judged = topics.scores(part.entries, part.signals, memory.clock())
     entries = []
     for entry, (_, said) in zip(part.entries, judged, strict=True):
@@ -141,22 +142,27 @@ def _branch(memory: Memory, part: _Part) -> Document:
         "name": part.branch,
         "head": part.snapshot.commit,
         "entries": entries,
-        "files": _others(memory, part.snapshot),
+        "files": _others(memory, part.snapshot, notes),
         "hidden": list(part.hidden),
     }
 
 
-def _others(memory: Memory, now: Snapshot) -> dict[str, str]:
-    """The branch's other files (promotions, skills, guidelines) that are text and may be shown."""
+def _others(memory: Memory, now: Snapshot, notes: list[str]) -> dict[str, str]:
+    """The branch's other files (promotions, skills, guidelines). Of one that is no text or may not be shown, a note."""
     found: dict[str, str] = {}
     places = {one.path for one in now.entries} | {one.path for one in now.damaged}
     for path in sorted(now.files):
         if path == "format" or path in places or now.commit is None:
             continue
-        with suppress(UnicodeDecodeError, Unreadable):
+        try:
             text = (memory.store.read_file(now.commit, path) or b"").decode()
-            if not guards.unsafe(text):
-                found[path] = text
+        except (UnicodeDecodeError, Unreadable):
+            notes.append(f"`{path}` is not exported: it cannot be read as text.")
+            continue
+        if refusal := guards.unsafe(text):
+            notes.append(f"`{path}` is not exported: it may not be shown ({refusal.rule}).")
+        else:
+            found[path] = text
     return found
 
 
@@ -172,7 +178,7 @@ def _scores(memory: Memory, parts: list[_Part]) -> tuple[dict[str, str], list[st
 def _topics(memory: Memory, parts: list[_Part]) -> tuple[dict[str, str], list[str]]:
     part = parts[0]
     files = topics.files(part.entries)
-    notes = []
+    notes: list[str] = []
     more = sorted(path for path in files if path.rpartition("/")[2].removesuffix(".md")[-2:-1] == "-")
     if more:
         notes.append(
@@ -180,7 +186,7 @@ def _topics(memory: Memory, parts: list[_Part]) -> tuple[dict[str, str], list[st
             "which other products do not read."
         )
     judged = topics.scores(part.entries, part.signals, memory.clock())
-    others = {path: text for path, text in _others(memory, part.snapshot).items() if path in _BESIDE_TOPICS}
+    others = {path: text for path, text in _others(memory, part.snapshot, notes).items() if path in _BESIDE_TOPICS}
     files = {**files, **others}
     return {**files, topics.INDEX: topics.index(judged, files, memory.stamp())}, notes
 

@@ -133,6 +133,8 @@ def test_what_may_not_be_shown_stays_behind_and_is_named(filled: Memory, tmp_pat
     made = exporting.made(filled, ["main"], fmt)
 
     assert (made.hidden, made.entries) == (("secret-eeee",), 4)
+    files = fmt in (Format.JSON, Format.TOPICS)
+    assert made.notes == (("`skills/x/SKILL.md` is not exported: it may not be shown (secret).",) if files else ())
     assert not any(SECRET[-20:].encode() in data for data in made.files.values())
 
 
