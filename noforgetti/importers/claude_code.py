@@ -9,9 +9,11 @@ noted here may hold only here, and nothing is told in every project that nobody 
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from noforgetti.importers import files, markdown
 from noforgetti.importers.base import Item, Leftover, Revision, Source, SourceBranch, SourceError
@@ -27,7 +29,7 @@ FORMAT = "claude-code"
 INDEX = "MEMORY.md"
 _MUNGED = re.compile(r"[^A-Za-z0-9]")  # Claude Code names a project's folder by its path, all else replaced by `-`
 _MUNGED_LIMIT = 200  # characters; a longer name is cut and gets a hash
-_LINK = re.compile(r"(?:[*~_]{0,4})\[([^\]\n]+)\]\(<?([^)>\n]+?\.md)>?\)(?:[*~_]{0,4})")
+_LINK = re.compile(r"(?:[*~_]{0,4})\[([^\]\n]+)\]\(<?([^)>\n]+?\.md(?:#[^)>\n]*)?)>?\)(?:[*~_]{0,4})")
 _HOOK = re.compile(r"^\s*(?:—|–|--?|:|→|：)\s*")
 _TYPES = ("user", "feedback", "project", "reference")
 
@@ -83,7 +85,7 @@ class _Reading:
 
     def __init__(self, folder: Path, found: Sequence[Path]) -> None:
         self.folder = folder
-        self.there = {files.name(one, folder) for one in found}
+        self.there = {_spelled(files.name(one, folder)) for one in found}
         self.items: list[Item] = []
         self.leftovers: list[Leftover] = []
 
@@ -137,8 +139,8 @@ class _Reading:
         link = _LINK.match(block.text) if block.kind is Kind.BULLET else None
         if link is None or "://" in link[2]:
             return False
-        target = link[2].removeprefix("./")
-        near = (Path(listing.where).parent / target).as_posix()
+        target = _spelled(unquote(link[2].partition("#")[0]).removeprefix("./"))
+        near = _spelled((Path(listing.where).parent / target).as_posix())
         if target in self.there or near in self.there:
             return True
         hook = _HOOK.sub("", block.text[link.end() :])
@@ -153,3 +155,8 @@ class _Reading:
         """All that was read, as one branch of one state."""
         state = Revision(files.distinct(self.items))
         return Source(FORMAT, (SourceBranch((state,)),), tuple(self.leftovers), project=project)
+
+
+def _spelled(name: str) -> str:
+    """A file's name in the one form in which names are compared: some systems take accents apart."""
+    return unicodedata.normalize("NFC", name)

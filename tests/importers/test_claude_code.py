@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -318,3 +319,28 @@ def test_headings_and_then_the_name_of_a_file_say_the_category(
     put(tmp_path, name, text)
 
     assert [one for one, _ in said(read(tmp_path))] == [category]
+
+
+LINKS = [
+    ("my notes.md", "[x](my%20notes.md)"),
+    ("my notes.md", "[x](<my notes.md>) — a hook"),
+    ("cafe\u0301.md", "[x](caf\u00e9.md)"),
+    ("topics/a.md", "[x](./topics/a.md#part) — a hook"),
+    ("a.md", "**[x](a.md)**: a hook"),
+]
+
+
+@pytest.mark.parametrize(("name", "link"), LINKS)
+def test_a_link_finds_its_file_however_it_is_spelled(tmp_path: Path, name: str, link: str) -> None:
+    put(tmp_path, name, "---\nname: x\n---\nThe memory.\n")
+    put(tmp_path, "MEMORY.md", f"- {link}\n")
+
+    source = read(tmp_path)
+
+    assert (said(source), left(source)) == ([("lesson", "The memory.")], [])
+
+
+def test_a_name_that_is_no_text_is_escaped(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"caf\xe9\n.md")).write_text("- A fact in a file whose name no terminal can print\n")
+
+    assert [one.name.partition("#")[0] for one in items(read(tmp_path))] == ["caf\\udce9\\n.md"]
