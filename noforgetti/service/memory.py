@@ -7,7 +7,6 @@ project. Reading never creates anything; the repository is made by the first wri
 from __future__ import annotations
 
 import os
-import secrets
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from typing import TYPE_CHECKING, TypeVar
 from noforgetti.errors import NoForgettiError
 from noforgetti.model.commit import AUTHORS, Author, Message
 from noforgetti.model.entry import MAIN, BranchName, CommitId, EntryId, Snapshot, Writer
-from noforgetti.policy import guards
 from noforgetti.policy.capacity import Limits, scaled
 from noforgetti.service.places import WIDE, Places, places
 from noforgetti.service.state import State
@@ -178,6 +176,8 @@ class Memory:
         """Size of a snapshot, and its entries whose text may not be shown. Kept by commit."""
         known = self._facts.get(now.commit) if now.commit else None
         if known is None:
+            from noforgetti.policy import guards
+
             hidden = tuple(entry.id for entry in now if guards.unsafe(entry.text))
             known = Facts(len(now), now.characters, hidden)
             if now.commit and not now.damaged:
@@ -289,6 +289,8 @@ class Memory:
 
     def draw(self, below: int) -> int:
         """A random number for ids."""
+        import secrets
+
         return secrets.randbelow(below)
 
     def _head(self, branch: str) -> CommitId | None:

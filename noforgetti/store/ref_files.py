@@ -40,3 +40,15 @@ def _packed(repository: str, ending: str) -> str:
             return next((line[:40] for line in file if line.endswith(ending)), "")
     except FileNotFoundError:
         return ""
+
+
+def branches(repository: str) -> list[str]:
+    """The names of the branches, sorted, whether their refs are files of their own or packed."""
+    from contextlib import suppress
+
+    found: set[str] = set()
+    with suppress(OSError):
+        found.update(one.name for one in os.scandir(f"{repository}/refs/heads") if not one.name.endswith(".lock"))
+    with suppress(OSError), open(f"{repository}/packed-refs", encoding="utf-8", errors="replace") as file:
+        found.update(line[52:].rstrip("\n") for line in file if line[40:52] == " refs/heads/")
+    return sorted(found)

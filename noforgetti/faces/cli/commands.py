@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from noforgetti.faces import text
+from noforgetti.faces.cli import completing
 from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session, plain
 from noforgetti.model.entry import Category, Importance, Scope
 
@@ -31,8 +31,14 @@ def status(session: Session) -> None:
 
 
 @cli.command()
-@click.option("--at", "revision", metavar="REV", help="A commit, `HEAD~2`, a branch, or a time such as 2026-11-30.")
-@click.argument("old", metavar="[ENTRY]", required=False)
+@click.option(
+    "--at",
+    "revision",
+    metavar="REV",
+    help="A commit, `HEAD~2`, a branch, or a time such as 2026-11-30.",
+    shell_complete=completing.revisions,
+)
+@click.argument("old", metavar="[ENTRY]", required=False, shell_complete=completing.entries)
 @pass_session
 def show(session: Session, revision: str | None, old: str | None) -> None:
     """The entries of the branch, by topic."""
@@ -146,7 +152,7 @@ def add(
 
 @_traits
 @cli.command()
-@click.argument("old")
+@click.argument("old", shell_complete=completing.entries)
 @click.argument("words", metavar="NEW")
 @_override
 @pass_session
@@ -167,7 +173,7 @@ def replace(
 
 
 @cli.command()
-@click.argument("old")
+@click.argument("old", shell_complete=completing.entries)
 @pass_session
 def remove(session: Session, old: str) -> None:
     """Remove one entry; OLD is an id or a unique piece of its text. History keeps it."""
@@ -235,7 +241,13 @@ def branches(session: Session) -> None:
 
 @cli.command()
 @click.argument("name")
-@click.option("--at", "revision", metavar="REV", help="Fork from this commit instead of the branch's head.")
+@click.option(
+    "--at",
+    "revision",
+    metavar="REV",
+    help="Fork from this commit instead of the branch's head.",
+    shell_complete=completing.revisions,
+)
 @pass_session
 def fork(session: Session, name: str, revision: str | None) -> None:
     """Create memory branch NAME from the selected one. It shares history and costs nothing."""
@@ -257,20 +269,8 @@ def fork(session: Session, name: str, revision: str | None) -> None:
     )
 
 
-def _branch_names(context: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
-    """Completes a memory branch in the shell; a shell shows no error, so trouble completes nothing."""
-    from noforgetti.errors import NoForgettiError
-    from noforgetti.service.memory import open_memory
-
-    folder = context.find_root().params.get("folder") or "."
-    try:
-        return [name for name in open_memory(folder, os.environ).heads() if name.startswith(incomplete)]
-    except NoForgettiError:
-        return []
-
-
 @cli.command()
-@click.argument("name", shell_complete=_branch_names)
+@click.argument("name", shell_complete=completing.branches)
 @pass_session
 def use(session: Session, name: str) -> None:
     """Select memory branch NAME for the command line. A Pi session selects its own with `/memory use`."""
@@ -287,7 +287,7 @@ def branch() -> None:
 
 
 @branch.command("delete")
-@click.argument("name", shell_complete=_branch_names)
+@click.argument("name", shell_complete=completing.branches)
 @pass_session
 def branch_delete(session: Session, name: str) -> None:
     """Delete memory branch NAME."""
@@ -302,7 +302,7 @@ def branch_delete(session: Session, name: str) -> None:
 
 
 @cli.command()
-@click.argument("entry", required=False)
+@click.argument("entry", required=False, shell_complete=completing.entries)
 @click.option("-n", "limit", type=click.IntRange(min=1), help="At most this many commits.")
 @pass_session
 def log(session: Session, entry: str | None, limit: int | None) -> None:
@@ -321,8 +321,8 @@ def log(session: Session, entry: str | None, limit: int | None) -> None:
 
 
 @cli.command()
-@click.argument("one", metavar="A")
-@click.argument("other", metavar="[B]", default="HEAD")
+@click.argument("one", metavar="A", shell_complete=completing.revisions)
+@click.argument("other", metavar="[B]", default="HEAD", shell_complete=completing.revisions)
 @pass_session
 def diff(session: Session, one: str, other: str) -> None:
     """Which entries differ between two commits or branches."""
@@ -335,7 +335,7 @@ def diff(session: Session, one: str, other: str) -> None:
 
 
 @cli.command()
-@click.argument("entry", required=False)
+@click.argument("entry", required=False, shell_complete=completing.entries)
 @pass_session
 def blame(session: Session, entry: str | None) -> None:
     """Which commit gave each entry its present form."""
@@ -363,7 +363,7 @@ def blame(session: Session, entry: str | None) -> None:
 
 
 @cli.command()
-@click.argument("revision", metavar="[REV]", required=False)
+@click.argument("revision", metavar="[REV]", required=False, shell_complete=completing.commits)
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
 @pass_session
 def undo(session: Session, revision: str | None, dry_run: bool) -> None:
@@ -374,7 +374,7 @@ def undo(session: Session, revision: str | None, dry_run: bool) -> None:
 
 
 @cli.command()
-@click.argument("revision", metavar="[REV]", required=False)
+@click.argument("revision", metavar="[REV]", required=False, shell_complete=completing.commits)
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")
 @pass_session
 def redo(session: Session, revision: str | None, dry_run: bool) -> None:
@@ -403,7 +403,7 @@ def _undone(session: Session, service: Callable[..., Undone], revision: str | No
 
 
 @cli.command()
-@click.argument("source", metavar="BRANCH", shell_complete=_branch_names)
+@click.argument("source", metavar="BRANCH", shell_complete=completing.branches)
 @click.option("--ours", "side", flag_value="ours", help="Where both changed an entry, keep the selected branch's.")
 @click.option("--theirs", "side", flag_value="theirs", help="Where both changed an entry, take BRANCH's.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen and write nothing.")

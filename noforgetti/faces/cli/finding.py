@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from noforgetti.faces import found
+from noforgetti.faces.cli import completing
 from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session
 from noforgetti.model.entry import Category
 
@@ -93,7 +94,7 @@ def archive(session: Session) -> None:
 
 
 @cli.command()
-@click.argument("old", nargs=-1, required=True)
+@click.argument("old", nargs=-1, required=True, shell_complete=completing.entries)
 @pass_session
 def unarchive(session: Session, old: tuple[str, ...]) -> None:
     """Bring archived entries back; each OLD is an id or a unique piece of an entry's text."""

@@ -11,6 +11,8 @@ import click
 
 from noforgetti import __version__
 from noforgetti.errors import NoForgettiError
+from noforgetti.faces.cli import completing
+from noforgetti.faces.cli.helping import Topics
 from noforgetti.faces.cli.output import DONE, INTERRUPTED, REFUSED, Output, complain
 
 if TYPE_CHECKING:
@@ -80,15 +82,29 @@ class Session:
 pass_session = click.make_pass_decorator(Session)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("-C", "folder", metavar="DIR", default=".", help="Work on the project around DIR.")
-@click.option("--branch", metavar="B", default=None, help="Work on memory branch B instead of the selected one.")
+@click.group(cls=Topics, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "-C",
+    "folder",
+    metavar="DIR",
+    default=".",
+    help="Work on the project around DIR.",
+    shell_complete=completing.folders,
+)
+@click.option(
+    "--branch",
+    metavar="B",
+    help="Work on memory branch B instead of the selected one.",
+    shell_complete=completing.branches,
+)
 @click.option("--user", is_flag=True, help="Work on the user-wide memory instead of a project's.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.version_option(__version__, prog_name="noforgetti")
 @click.pass_context
 def cli(context: click.Context, folder: str, branch: str | None, user: bool, as_json: bool) -> None:
-    """A project's memory for coding agents, kept as a real git repository."""
+    """noforgetti is a memory for coding agents: facts of a project and preferences of its user, kept outside the
+    project as commits of a git repository. Your agent reads and writes it in every session; you can read it, correct
+    it, branch it and undo what was learned."""
     session = Session(folder, branch, Output(as_json=as_json), user=user)
     context.obj = session
     context.call_on_close(session.close)
@@ -145,8 +161,8 @@ def _guarded(arguments: list[str]) -> int:
         wiring,
     )
 
-    if "_NOFORGETTI_COMPLETE" in os.environ:  # a shell asks for completions
-        cli.main(arguments, prog_name="noforgetti", complete_var="_NOFORGETTI_COMPLETE")
+    if completing.VARIABLE in os.environ:
+        return completing.answer(cli)
     output = Output(as_json="--json" in _before_dashes(arguments))
     context: click.Context | None = None
     try:
@@ -157,6 +173,8 @@ def _guarded(arguments: list[str]) -> int:
             return session.exit if isinstance(session, Session) else DONE
     except click.exceptions.Exit as error:
         return error.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        return output.unasked(error.format_message(), _usage(error))
     except click.ClickException as error:
         return output.misused(_sentence(error.format_message()), _usage(error))
     except NoForgettiError as error:

@@ -56,6 +56,13 @@ class Output:
         )
         return USAGE
 
+    def unasked(self, help_text: str, hint: str) -> int:
+        """Print what could be asked for, where nothing was."""
+        if self.as_json:
+            return self.misused("No command is named.", hint)
+        print(_printable(help_text), file=sys.stderr)
+        return USAGE
+
     def fault(self, error: BaseException) -> int:
         """Print a report of a fault of ours that can be pasted into an issue. It names no argument and no memory."""
         frames = traceback.extract_tb(error.__traceback__)

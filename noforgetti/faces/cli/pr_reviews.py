@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from noforgetti.faces import code_reviews
+from noforgetti.faces.cli import completing
 from noforgetti.faces.cli.main import Session, cli, pass_session
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def pr_reviews() -> None:
 
 
 @pr_reviews.command("add")
-@click.argument("file", default="-", metavar="[FILE|-]")
+@click.argument("file", default="-", metavar="[FILE|-]", shell_complete=completing.files)
 @pass_session
 def pr_reviews_add(session: Session, file: str) -> None:
     """Keep the findings of a review, posted and skipped ones. FILE or standard input is JSON:
@@ -56,7 +57,7 @@ def pr_reviews_add(session: Session, file: str) -> None:
 
 
 @pr_reviews.command("match")
-@click.argument("file", default="-", metavar="[FILE|-]")
+@click.argument("file", default="-", metavar="[FILE|-]", shell_complete=completing.files)
 @pass_session
 def pr_reviews_match(session: Session, file: str) -> None:
     """Which findings of a new review were settled before, and why; do not raise these again. JSON as for `add`; no
@@ -110,7 +111,7 @@ def pr_reviews_history(session: Session, pull: str) -> None:
 
 
 @pr_reviews.command("import")
-@click.argument("file")
+@click.argument("file", shell_complete=completing.files)
 @pass_session
 def pr_reviews_import(session: Session, file: str) -> None:
     """Take over the store of Pi orchestrator memory: FILE is its `.pi/data/pr-reviews.db`. Taking it over again keeps

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from noforgetti.faces import promoted
+from noforgetti.faces.cli import completing
 from noforgetti.faces.cli.main import Session, cli, pass_session
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def promotions_list(session: Session, settled: bool) -> None:
 
 
 @promotions.command("show")
-@click.argument("own", metavar="ID")
+@click.argument("own", metavar="ID", shell_complete=completing.promotions)
 @pass_session
 def promotions_show(session: Session, own: str) -> None:
     """One promotion with everything that is known of it."""
@@ -49,7 +50,7 @@ def promotions_show(session: Session, own: str) -> None:
 
 
 @promotions.command("accept")
-@click.argument("own", metavar="ID")
+@click.argument("own", metavar="ID", shell_complete=completing.promotions)
 @click.option("--trigger", default="", help="For a rule: what it watches, such as `bash_contains git push`.")
 @click.option("--action", type=click.Choice(["block", "warn"]), default=None, help="For a rule: what it does.")
 @pass_session
@@ -63,7 +64,7 @@ def promotions_accept(session: Session, own: str, trigger: str, action: str | No
 
 
 @promotions.command("reject")
-@click.argument("own", metavar="ID")
+@click.argument("own", metavar="ID", shell_complete=completing.promotions)
 @pass_session
 def promotions_reject(session: Session, own: str) -> None:
     """Settle a promotion as not wanted; it is never proposed again."""
@@ -73,7 +74,7 @@ def promotions_reject(session: Session, own: str) -> None:
 
 
 @promotions.command("undo")
-@click.argument("own", metavar="ID")
+@click.argument("own", metavar="ID", shell_complete=completing.promotions)
 @pass_session
 def promotions_undo(session: Session, own: str) -> None:
     """Take back what accepting, applying or rejecting did. Halts when the entry or skill changed since."""
@@ -83,7 +84,7 @@ def promotions_undo(session: Session, own: str) -> None:
 
 
 @cli.command()
-@click.argument("old")
+@click.argument("old", shell_complete=completing.entries)
 @pass_session
 def reinforce(session: Session, old: str) -> None:
     """Confirm an entry: one more piece of evidence for it. OLD is an id or a unique piece of its text."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from noforgetti.faces import queued
+from noforgetti.faces.cli import completing
 from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session
 from noforgetti.model.entry import Category
 
@@ -36,7 +37,7 @@ def candidates_list(session: Session) -> None:
 
 
 @candidates.command("accept")
-@click.argument("own", metavar="ID")
+@click.argument("own", metavar="ID", shell_complete=completing.candidates)
 @click.option("--text", "words", metavar="T", default="", help="Say it in these words instead.")
 @click.option("--category", type=click.Choice(_CATEGORIES), help="What sort of fact it is.")
 @pass_session
@@ -62,7 +63,7 @@ def candidates_accept(session: Session, own: str, words: str, category: str | No
 
 
 @candidates.command("discard")
-@click.argument("ids", metavar="ID…", nargs=-1, required=True)
+@click.argument("ids", metavar="ID…", nargs=-1, required=True, shell_complete=completing.candidates)
 @pass_session
 def candidates_discard(session: Session, ids: tuple[str, ...]) -> None:
     """Drop candidates."""
@@ -97,17 +98,17 @@ def queue_(session: Session) -> None:
 @cli.command()
 @click.option("--once", is_flag=True, help="Do what is due and end.")
 @click.option(
-    "--reviewer", type=click.Choice(["rules", "command", "http"]), help="Who does it; without it the settings say."
+    "--reviewer", type=click.Choice(CHOICES), help="Who does it; without it the settings say."
 )
 @pass_session
 def worker(session: Session, once: bool, reviewer: str | None) -> None:
     """Review sessions that ended unreviewed, and dream when it is time; without --once until it is stopped."""
     from noforgetti.service import worker as service
     from noforgetti.service.queue_views import work_view
-    from noforgetti.service.reviewers import choose
+    from noforgetti.service.reviewers import suiting
 
     memory = session.memory
-    by = choose(memory.settings, name=reviewer or "")
+    by = suiting(memory.settings, name=reviewer or "")
     stopped = _stopped(by)
     done: list[Work] = []
     with service.alone(memory) as mine:

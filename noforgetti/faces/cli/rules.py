@@ -7,6 +7,7 @@ import json
 import click
 
 from noforgetti.faces import ruled
+from noforgetti.faces.cli import completing
 from noforgetti.faces.cli.main import Session, cli, pass_session
 
 
@@ -29,7 +30,7 @@ def rules_list(session: Session) -> None:
 
 
 @rules.command("set")
-@click.argument("old", metavar="ENTRY")
+@click.argument("old", metavar="ENTRY", shell_complete=completing.entries)
 @click.option(
     "--trigger",
     default="",
@@ -55,7 +56,7 @@ def rules_set(session: Session, old: str, trigger: str, action: str | None, comm
 
 
 @rules.command("clear")
-@click.argument("old", metavar="ENTRY")
+@click.argument("old", metavar="ENTRY", shell_complete=completing.entries)
 @pass_session
 def rules_clear(session: Session, old: str) -> None:
     """Take the rule off ENTRY; the entry stays."""
@@ -66,7 +67,7 @@ def rules_clear(session: Session, old: str) -> None:
 
 
 @rules.command("approve")
-@click.argument("old", metavar="ENTRY")
+@click.argument("old", metavar="ENTRY", shell_complete=completing.entries)
 @pass_session
 def rules_approve(session: Session, old: str) -> None:
     """Let the rule of ENTRY run its command on this machine: that very command, until it changes."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from noforgetti.faces import promoted, text
+from noforgetti.faces.cli import completing
 from noforgetti.faces.cli.commands import _kept
 from noforgetti.faces.cli.main import Session, cli, pass_session
 
@@ -43,7 +44,7 @@ def skills_list(session: Session, archived: bool) -> None:
 
 
 @skills.command("show")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.skills)
 @pass_session
 def skills_show(session: Session, name: str) -> None:
     """The file of skill NAME."""
@@ -55,7 +56,7 @@ def skills_show(session: Session, name: str) -> None:
 
 
 @skills.command("edit")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.skills)
 @click.argument("source", metavar="[-]", required=False, type=click.Choice(["-"]))
 @pass_session
 def skills_edit(session: Session, name: str, source: str | None) -> None:
@@ -84,7 +85,7 @@ def skills_edit(session: Session, name: str, source: str | None) -> None:
 
 
 @skills.command("delete")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.skills)
 @pass_session
 def skills_delete(session: Session, name: str) -> None:
     """Set skill NAME aside: no host is given it any more. The branch keeps it, and `skills undo` brings it back."""
@@ -94,7 +95,7 @@ def skills_delete(session: Session, name: str) -> None:
 
 
 @skills.command("undo")
-@click.argument("name")
+@click.argument("name", shell_complete=completing.skills)
 @pass_session
 def skills_undo(session: Session, name: str) -> None:
     """Take back the newest change of skill NAME: an edit, a deletion, or its making."""
