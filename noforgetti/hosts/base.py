@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping  # noqa: TC003 - dataclasses read the annotations
 from dataclasses import dataclass
-from pathlib import Path  # noqa: TC003 - dataclasses read the annotations
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -38,15 +38,16 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A program that we can be installed for. `home` says where it keeps the user's configuration in an environment;
-    `parts` what we write there. `programs` are its names on the PATH. `then` is what the user has to do after
-    installing; `cannot` what the host's public interface does not allow."""
+    """A program that we can be installed for. `home` says where it keeps the user's configuration in an environment,
+    `parts` what we write there, `present` whether the host has been used here. `programs` are its names on the PATH.
+    `then` is what the user has to do after installing; `cannot` what the host's public interface does not allow."""
 
     name: str
     title: str
     programs: tuple[str, ...]
     home: Callable[[Mapping[str, str]], Path]
     parts: Callable[[Path, Launch], tuple[Part, ...]]
+    present: Callable[[Path], bool] = Path.is_dir
     then: tuple[str, ...] = ()
     cannot: tuple[str, ...] = ()
 
@@ -86,17 +87,13 @@ class Trouble:
 
 def user_home(environ: Mapping[str, str]) -> Path:
     """The user's home folder in an environment."""
-    from pathlib import Path as Place
-
-    return Place(environ.get("HOME") or Place.home())
+    return Path(environ.get("HOME") or Path.home())
 
 
 def named_or(environ: Mapping[str, str], variable: str, *below: str) -> Path:
     """The folder that a variable names (`~` is the home), else the one below the home."""
-    from pathlib import Path as Place
-
     home = user_home(environ)
     named = environ.get(variable, "")
     if named == "~" or named.startswith("~/"):
         return home / named[2:]
-    return Place(named).absolute() if named else home.joinpath(*below)
+    return Path(named).absolute() if named else home.joinpath(*below)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from noforgetti.hosts.parts import Part
 
 WORD = "cursor"
-EVENTS = ("sessionStart", "beforeSubmitPrompt", "preCompact", "stop", "sessionEnd")
+EVENTS = ("sessionStart", "preCompact", "stop", "sessionEnd")  # a prompt hook of its can block, not tell
 
 
 def _parts(home: Path, launch: Launch) -> tuple[Part, ...]:

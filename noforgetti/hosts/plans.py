@@ -56,7 +56,7 @@ def to_uninstall(parts: Sequence[Part], records: Records, mask: Callable[[str], 
 
 
 def apply(changes: Sequence[Change], records: Records) -> None:
-    """Carry a plan out, file by file. Raises `UnusableFile`; what was not reached is as it was. Records of files that we
+    """Carry a plan out, file by file. Raises `UnusableFile`; what was not reached is as it was. Records of files we
     left are forgotten last: until then the next run finds what is still to be done."""
     for change in changes:
         _carry_out(change, records)

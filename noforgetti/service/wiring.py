@@ -50,7 +50,7 @@ class Wired:
     @property
     def found(self) -> bool:
         """True when the host keeps a configuration here already."""
-        return self.home.is_dir()
+        return self.host.present(self.home)
 
 
 def wired(name: str, environ: Mapping[str, str], *, words: tuple[str, ...] = ()) -> Wired:
