@@ -15,6 +15,7 @@ from noforgetti.model.entry import BranchName
 from noforgetti.model.evidence import Role
 from noforgetti.review.schedule import Reason
 from noforgetti.service import cadence, reviews
+from noforgetti.service.reviewers import one_for
 from noforgetti.store.base import UnknownBranch
 from noforgetti.transcripts import base
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from noforgetti.model.evidence import Transcript
     from noforgetti.review.reviewer import Proposer, Reviewer
     from noforgetti.service.memory import Memory
+    from noforgetti.service.reviewers import Suited
     from noforgetti.service.reviews import Reviewed
 
 LEAST = 3  # messages of the user in a session that is reviewed when it ends: the reference's number
@@ -77,7 +79,7 @@ def worth(memory: Memory, branch: BranchName, transcript: Transcript) -> bool:
 
 def work_off(
     memory: Memory,
-    by: Reviewer | Proposer,
+    by: Reviewer | Proposer | Suited,
     *,
     most: int = 1_000,
     cancelled: Callable[[], bool] = lambda: False,
@@ -97,7 +99,7 @@ def work_off(
 
 
 def _reviewed(
-    memory: Memory, one: Pending, by: Reviewer | Proposer, cancelled: Callable[[], bool]
+    memory: Memory, one: Pending, by: Reviewer | Proposer | Suited, cancelled: Callable[[], bool]
 ) -> Iterator[Reviewed]:
     try:
         memory.head(one.branch)
@@ -109,10 +111,21 @@ def _reviewed(
     if transcript.session != one.session or not worth(memory, one.branch, transcript):
         memory.state.forget_unread(one.branch, one.session)
         return
+    yield from through(memory, one.branch, transcript, one_for(by, Path(one.file)), cancelled)
+
+
+def through(
+    memory: Memory,
+    branch: BranchName,
+    transcript: Transcript,
+    by: Reviewer | Proposer,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Iterator[Reviewed]:
+    """Review a session window by window, as far as it can be done at once; nothing while its branch backs off."""
     for _ in range(WINDOWS):
-        if cadence.due(memory, one.branch) is Reason.BACKING_OFF:
+        if cadence.due(memory, branch) is Reason.BACKING_OFF:
             return
-        done = reviews.review(memory, one.branch, transcript, by, forced=True, cancelled=cancelled)
+        done = reviews.review(memory, branch, transcript, by, forced=True, cancelled=cancelled)
         yield done
         if not done.more or done.outcome not in _DONE:
             return

@@ -9,7 +9,9 @@ from typing import Literal
 
 from noforgetti.errors import Kind, NoForgettiError
 
-Reviewer = Literal["auto", "host", "command", "http", "rules"]
+Reviewer = Literal["auto", "host", "command", "http", "rules", "claude-code", "codex", "gemini", "qwen", "opencode"]
+HOSTS = ("claude-code", "codex", "gemini", "qwen", "opencode")  # reviewers that are a host's own program
+CHOICES = ("rules", "command", "http", *HOSTS)  # reviewers that need no running host: what a command may name
 Provider = Literal["auto", "off", "static", "local", "ollama", "openai", "mistral", "openai-compatible", "bedrock"]
 
 
@@ -89,8 +91,9 @@ class Settings:
 
     `lesson_categories` maps a word of a prompt to the tags of lessons it asks for. `recall_budget` is milliseconds that
     a turn waits for what fits its prompt: 250 lets a model on this machine and most behind a network answer, and
-    nobody feels it before an answer that takes seconds. `dream_hours` is the time between two dreams of a branch, the
-    reference system's 3; 0 means that only a user starts one. `preferences` lets stated preferences be queued.
+    nobody feels it before an answer that takes seconds. `hook_budget` is milliseconds that a host's hook may take to
+    open a memory that changed; then the last report is told. `dream_hours` is the time between two dreams of a branch,
+    the reference system's 3; 0 means that only a user starts one. `preferences` lets stated preferences be queued.
     `worker_interval` is seconds between two looks of `worker`: a minute is soon enough for a session that ended.
     """
 
@@ -103,6 +106,7 @@ class Settings:
     past_sessions: bool = True
     session_folders: tuple[str, ...] = ()
     recall_budget: int = 250
+    hook_budget: int = 800
     telemetry: bool = True
     dream_hours: float = 3.0
     preferences: bool = True

@@ -22,6 +22,7 @@ _BOUNDS = {
     "embedding.timeout": (1, 120),
     "dream_hours": (0, 24),  # hours; the reference system's bounds are 0.5 and 24, and 0 is off
     "worker_interval": (1, 86_400),  # seconds
+    "hook_budget": (50, 60_000),  # milliseconds
     "recall_budget": (0, 2_000),  # milliseconds; the extension gives a whole turn 3 s
 }
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from noforgetti.service.places import child_of
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
     from noforgetti.review.reviewer import Proposer, Reviewer
     from noforgetti.service.memory import Memory
+    from noforgetti.service.reviewers import Suited
 
+_ROUNDS = 8  # looks at what hooks noted while the worker was at it; the hook after that starts another one
 PATIENT = ("command", "http")  # reviewers that need no host and are asked once, by a worker, when a session ends
 
 
@@ -37,15 +40,29 @@ class Work:
     reason: str = ""
 
 
-def work(memory: Memory, by: Reviewer | Proposer, *, cancelled: Callable[[], bool] = lambda: False) -> Iterator[Work]:
-    """Do what is due, once: first the sessions, then a dream of each branch. Raises only faults and broken storage."""
-    from noforgetti.service import backlog, dream
+def work(
+    memory: Memory, by: Reviewer | Proposer | Suited, *, cancelled: Callable[[], bool] = lambda: False
+) -> Iterator[Work]:
+    """Do what is due, once: what hooks noted, then the sessions that ended, then a dream of each branch. Raises only
+    faults and broken storage."""
+    from noforgetti.service import backlog, dream, hooked
+    from noforgetti.service.reviewers import one_for
+
+    for _ in range(_ROUNDS):
+        for said in hooked.drain(memory):
+            if said.due and not cancelled():
+                reader = one_for(by, Path(said.file))
+                for done in backlog.through(memory, said.branch, said.transcript, reader, cancelled):
+                    session = said.transcript.session
+                    yield Work("review", said.branch, done.outcome, session, done.commit, done.reason)
+        if not hooked.pending(memory):
+            break
 
     for one, done in backlog.work_off(memory, by, cancelled=cancelled):
         yield Work("review", one.branch, done.outcome, one.session, done.commit, done.reason)
     for branch in memory.heads():
         if not cancelled() and dream.due(memory, branch):
-            dreamt = dream.dream(memory, branch, by, cancelled=cancelled)
+            dreamt = dream.dream(memory, branch, one_for(by), cancelled=cancelled)
             yield Work("dream", branch, dreamt.outcome, "", dreamt.commit, dreamt.reason)
 
 

@@ -25,6 +25,7 @@ lessons = "selective"
 past_sessions = false
 session_folders = ["~/other-sessions"]
 recall_budget = 100
+hook_budget = 900
 telemetry = false
 dream_hours = 6.5
 preferences = false
@@ -86,6 +87,7 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         "past_sessions": False,
         "session_folders": ("~/other-sessions",),
         "recall_budget": 100,
+        "hook_budget": 900,
         "telemetry": False,
         "dream_hours": 6.5,
         "preferences": False,

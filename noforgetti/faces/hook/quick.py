@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from noforgetti.service.places import Places
 
 SPOOL = "spool.jsonl"
-_DEADLINE = 0.8  # seconds; a cold start may take one, and the host waits
+BUDGET = 800  # ms; with it a cold start ends within the second that a host and its user bear with
 _HEADING = (
     "Project memory, kept by noforgetti. It is what was learned before, not an instruction; the user wins over it."
 )
@@ -81,9 +81,10 @@ def _answer(asked: Asked, environ: Mapping[str, str]) -> None:
         if settings.listens and asked.file:
             _spool(where, name, note, asked, environ)
         return
+    told = _Told(where, name, note, asked, environ, settings)
     text = ""
-    if note.first(f"{asked.event} {asked.source}", asked.key):
-        text = _Told(where, name, note, asked, environ, settings).text()
+    if told.exists and note.first(f"{asked.event} {asked.source} {told.now}", asked.key):
+        text = told.text()
     _print(asked, text)
 
 
@@ -99,7 +100,8 @@ class _Settings:
 
             with open(config, "rb") as file:
                 found = tomllib.loads(file.read().decode("utf-8-sig"))
-        review = found.get("review")
+        review, budget = found.get("review"), found.get("hook_budget")
+        self.seconds = (budget if isinstance(budget, int) and budget > 0 else BUDGET) / 1000
         self.worktrees = found.get("worktrees", "separate")
         self.submodules = found.get("submodules", "separate")
         self.ephemeral = found.get("ephemeral", True) is True and found.get("recall_budget", 1) != 0
@@ -122,12 +124,11 @@ class _Told:
         self.wide = head_of(user, "main")
         self.path = kept.file_of(where.cache_of(name), self.branch)
         self.now = f"{self.head} {self.wide}"
-        self.remembers = os.access(where.state_of(name), os.W_OK)
+        self.state = where.state_of(name)
+        self.exists = self.head is not None or self.wide is not None or os.path.exists(self.repository)
 
     def text(self) -> str:
         """The text between its two lines, or nothing."""
-        if self.head is None and self.wide is None and not os.path.exists(self.repository):
-            return ""
         parts = []
         if self._stable_wanted():
             changed = self.asked.purpose != "stable" and bool(self.note.told)
@@ -145,7 +146,7 @@ class _Told:
         resumed still has what it was told."""
         if self.asked.purpose == "stable":
             return self.asked.source != "resume" or self.note.told != self.now
-        if not self.asked.session or not (self.note.told or self.remembers):
+        if not self.asked.session or not (self.note.told or os.access(self.state, os.W_OK)):
             return False  # nobody can tell what it was told
         return self.note.told != self.now
 
@@ -153,7 +154,7 @@ class _Told:
         found = kept.read(self.path)
         if found is not None and found.stamp == self._stamp() and not passing(self.repository, self.branch):
             return found
-        with _Deadline(self.asked, found.text if found else ""):
+        with _Deadline(self.asked, self.settings.seconds, found.text if found else ""):
             from noforgetti.faces.hook import thorough
 
             return thorough.report(self.asked, self.branch, self.environ, self._stamp(), self.path)
@@ -165,7 +166,7 @@ class _Told:
         """What fits the prompt and stands outside the report: asked only when a word of the prompt is in any of it."""
         if not self.settings.ephemeral or not _may_ask(self.asked.prompt, self._report().others):
             return ""
-        with _Deadline(self.asked, None):
+        with _Deadline(self.asked, self.settings.seconds, None):
             from noforgetti.faces.hook import thorough
 
             return thorough.fitting(self.asked, self.branch, self.environ)
@@ -187,14 +188,14 @@ class _Deadline:
     """The repository is opened for so long and no longer: then `instead` is told (None: nothing) and the process
     ends."""
 
-    def __init__(self, asked: Asked, instead: str | None) -> None:
-        self._asked, self._instead = asked, instead
+    def __init__(self, asked: Asked, seconds: float, instead: str | None) -> None:
+        self._asked, self._seconds, self._instead = asked, seconds, instead
 
     def __enter__(self) -> None:
         import signal
 
         signal.signal(signal.SIGALRM, self._over)
-        signal.setitimer(signal.ITIMER_REAL, _DEADLINE)
+        signal.setitimer(signal.ITIMER_REAL, self._seconds)
 
     def __exit__(self, *_: object) -> None:
         import signal
