@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from noforgetti.importers import files, markdown
 from noforgetti.importers.base import Item, Leftover, Revision, Source, SourceBranch, SourceError
-from noforgetti.importers.markdown import Kind, Listing
+from noforgetti.importers.listing import Listing, listed, tag
+from noforgetti.importers.markdown import Kind
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 FORMAT = "basic-memory"
 _RELATION = re.compile(r"([^\[\]\n]*?)\s*\[\[([^\]\n|]+)(?:\|[^\]\n]*)?\]\]\s*(\([^\n]*\))?\s*")
 _HASHTAG = re.compile(r"(?:(?<=\s)|^)#(\w[\w/-]*)")
+_LONGEST = 2_000  # characters of an observation or relation; what is longer is text
 _SECTIONS = ("observations", "relations")
 
 
@@ -58,7 +60,8 @@ def _note(path: Path, where: str) -> tuple[list[Item], list[Leftover]]:
 
     def aside(block: Block, listing: Listing) -> bool:
         """Take a relation out of the list."""
-        if relation := _RELATION.fullmatch(block.text):
+        relation = _RELATION.fullmatch(block.text) if len(block.text) <= _LONGEST else None
+        if relation:
             words = relation[1].strip("`\"' ").replace("_", " ") or "relates to"
             text = " ".join(part for part in (title, words, relation[2].strip()) if part)
             text += f" {relation[3]}" if relation[3] else ""
@@ -72,8 +75,8 @@ def _note(path: Path, where: str) -> tuple[list[Item], list[Leftover]]:
         plain = block.kind is Kind.HEADING and block.text.casefold() in _SECTIONS
         # A conventional heading says nothing of what stands below it; the note's title does.
         found.append(replace(block, text=title) if plain else block)
-    markdown.listed(listing, found, aside)
-    shared = tuple(one for one in map(markdown.tag, _tags(head)) if one)
+    listed(listing, found, aside)
+    shared = tuple(one for one in map(tag, _tags(head)) if one)
     return [_tagged(item, shared, own) for item in listing.items], [*lost, *listing.leftovers]
 
 
@@ -84,7 +87,9 @@ def _tags(head: markdown.Front) -> tuple[str, ...]:
 
 def _tagged(item: Item, shared: tuple[str, ...], own: str) -> Item:
     """The item with the tags of its text and note. The words of a hashtag that ends the text are tags alone."""
-    inline = tuple(one for one in map(markdown.tag, _HASHTAG.findall(item.text)) if one)
+    if len(item.text) > _LONGEST:
+        return replace(item, group=own, name=f"{own}#{files.digest(item.text)}", tags=(*item.tags, *shared))
+    inline = tuple(one for one in map(tag, _HASHTAG.findall(item.text)) if one)
     text = re.sub(r"(?:\s+#\w[\w/-]*)+(?=\s*(?:\([^()\n]*\))?\s*$)", "", item.text).strip() or item.text
     return replace(
         item,

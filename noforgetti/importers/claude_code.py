@@ -17,11 +17,12 @@ from urllib.parse import unquote
 
 from noforgetti.importers import files, markdown
 from noforgetti.importers.base import Item, Leftover, Revision, Source, SourceBranch, SourceError
-from noforgetti.importers.markdown import CATEGORIES, Kind, Listing
+from noforgetti.importers.listing import CATEGORIES, TOGETHER, Listing, listed, tag
+from noforgetti.importers.markdown import Kind
 from noforgetti.model.entry import Category, Importance
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from noforgetti.importers.markdown import Block, Front
 
@@ -30,7 +31,12 @@ INDEX = "MEMORY.md"
 _MUNGED = re.compile(r"[^A-Za-z0-9]")  # Claude Code names a project's folder by its path, all else replaced by `-`
 _MUNGED_LIMIT = 200  # characters; a longer name is cut and gets a hash
 _LINK = re.compile(r"(?:[*~_]{0,4})\[([^\]\n]+)\]\(<?([^)>\n]+?\.md(?:#[^)>\n]*)?)>?\)(?:[*~_]{0,4})")
+_LINE = 2_000  # characters of a line of the index that are looked at
 _HOOK = re.compile(r"^\s*(?:—|–|--?|:|→|：)\s*")
+_READ = (  # keys of front matter that become something of an item
+    *("name", "description", "type", "metadata", "node_type", "tags", "originsessionid"),
+    *("modified", "updated", "date", "created"),
+)
 _TYPES = ("user", "feedback", "project", "reference")
 
 
@@ -101,7 +107,7 @@ class _Reading:
             return
         listing = Listing(where, markdown.times(head.values, "modified", "date", "created") or written)
         listing.category = CATEGORIES.get(head.values.get("type", "").casefold())
-        markdown.listed(listing, markdown.blocks(head.lines, head.first), self._leads)
+        listed(listing, markdown.blocks(head.lines, head.first), self._leads)
         self.items += listing.items
         self.leftovers += listing.leftovers
 
@@ -121,13 +127,13 @@ class _Reading:
             category=CATEGORIES.get(sort, Category.LESSON),
             created=markdown.times(values, "modified", "updated", "date", "created") or written,
             session=values.get("originsessionid", ""),
-            tags=tuple(one for one in map(markdown.tag, head.lists.get("tags", ())) if one),
-            notes=tuple(f"{key}: {', '.join(head.lists[key])}" for key in ("related",) if head.lists.get(key)),
+            tags=tuple(one for one in map(tag, head.lists.get("tags", ())) if one),
+            notes=tuple(_notes(head)),
         )
         together = body if not told or " ".join(told.split()) in " ".join(body.split()) else f"{told}\n\n{body}".strip()
         if not together:
             self.leftovers.append(Leftover(where, "has no text"))
-        elif len(together) <= markdown.TOGETHER or not told or not body:
+        elif len(together) <= TOGETHER or not told or not body:
             self.items.append(replace(base, text=together))
         else:
             self.items.append(replace(base, text=told))
@@ -136,7 +142,7 @@ class _Reading:
     def _leads(self, block: Block, listing: Listing) -> bool:
         """True for a line of the index that only leads to a file. Of one whose file is missing the line is all there is
         left, and its words are the memory."""
-        link = _LINK.match(block.text) if block.kind is Kind.BULLET else None
+        link = _LINK.match(block.text[:_LINE]) if block.kind is Kind.BULLET else None
         if link is None or "://" in link[2]:
             return False
         target = _spelled(unquote(link[2].partition("#")[0]).removeprefix("./"))
@@ -155,6 +161,13 @@ class _Reading:
         """All that was read, as one branch of one state."""
         state = Revision(files.distinct(self.items))
         return Source(FORMAT, (SourceBranch((state,)),), tuple(self.leftovers), project=project)
+
+
+def _notes(head: Front) -> Iterator[str]:
+    """What else the front matter of a topic says."""
+    for key, value in [*head.values.items(), *((key, ", ".join(one)) for key, one in head.lists.items())]:
+        if key not in _READ and value:
+            yield f"{key}: {value}"[:200]
 
 
 def _spelled(name: str) -> str:

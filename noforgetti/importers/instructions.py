@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from noforgetti.importers import files, markdown
 from noforgetti.importers.base import Item, Leftover, Revision, Source, SourceBranch, SourceError
-from noforgetti.importers.markdown import Kind, Listing
+from noforgetti.importers.listing import Listing
+from noforgetti.importers.markdown import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

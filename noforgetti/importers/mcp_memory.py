@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from noforgetti.importers import files, markdown
+from noforgetti.importers import files
 from noforgetti.importers.base import Item, Leftover, Revision, Source, SourceBranch, SourceError
-from noforgetti.importers.markdown import CATEGORIES
+from noforgetti.importers.listing import CATEGORIES, tag
 from noforgetti.model.entry import Category
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _entity(value: dict[str, Any]) -> list[Item]:
     if not name:
         return []
     category = CATEGORIES.get(sort.casefold(), Category.LESSON)
-    tags = tuple(one for one in (markdown.tag(sort),) if one)
+    tags = tuple(one for one in (tag(sort),) if one)
     about = f"{name} ({sort})" if sort else name
     if not observations:
         text = f"{name} is a {sort}." if sort else name

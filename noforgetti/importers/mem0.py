@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noforgetti.importers import files, markdown
+from noforgetti.importers import files
 from noforgetti.importers.base import Item, Leftover, Revision, Source, SourceBranch, SourceError
-from noforgetti.importers.markdown import CATEGORIES
+from noforgetti.importers.listing import CATEGORIES, tag
 from noforgetti.model.entry import Category
 
 if TYPE_CHECKING:
@@ -104,9 +104,7 @@ def _item(value: Any) -> Item | None:
         text=text,
         group=named,
         category=next((CATEGORIES[one.casefold()] for one in labels if one.casefold() in CATEGORIES), Category.LESSON),
-        tags=tuple(
-            dict.fromkeys(markdown.tag(one) for one in labels if one.casefold() not in CATEGORIES and markdown.tag(one))
-        ),
+        tags=tuple(dict.fromkeys(tag(one) for one in labels if one.casefold() not in CATEGORIES and tag(one))),
         created=created,
         reinforced=updated if updated > created else "",
         session=files.mended(value.get("run_id")),

@@ -156,3 +156,24 @@ def test_no_bytes_are_an_accident(name: str, tmp_path: Path, pieces: list[bytes]
             "".join(one.text + one.name for one in state.items).encode()  # no half characters
     assert path.read_bytes() == before
     assert sorted(one.name for one in tmp_path.iterdir()) == [FILES[name]]
+
+
+LONG = [
+    *(
+        "[" * 1_000_000,
+        "# a" + " " * 1_000_000 + "b",
+        "- none" + ")" * 1_000_000 + "x",
+        "|a|\n" + "-" * 1_000_000 + "x",
+    ),
+    *("- x " + " " * 1_000_000 + "y", "- [a](b.md#" * 100_000, "- a [[b" + " " * 1_000_000, "- " + "> " * 500_000),
+    *("- " * 500_000, "`" * 1_000_000, "# " + "[" * 1_000_000, "- *" + "*" * 1_000_000 + ":"),
+    *("- #a " * 200_000, "x\n" * 300_000, "- x\n  - y\n" * 10_000, "- x\n" + "  - y\n" * 50_000),
+]
+
+
+@pytest.mark.parametrize("text", LONG, ids=range(len(LONG)))
+@pytest.mark.parametrize("name", ["claude_code", "basic_memory"])
+def test_no_text_takes_more_than_its_length_to_read(name: str, tmp_path: Path, text: str) -> None:
+    source = attempt(reader(name), put(tmp_path, FILES[name], text))
+
+    assert source.branches

@@ -135,6 +135,8 @@ pnpm check
 ## 2026-01-31
 - Built the importer for folders of notes
 - 2026-02-03: visited the warehouse and talked to the people there
+People there:
+- Ito
 
 ## 偏好
 - 回复使用中文，代码注释也使用中文，不要使用英文书写注释说明内容
@@ -169,6 +171,7 @@ def test_a_list_is_one_memory_a_bullet_with_what_hangs_below_it(tmp_path: Path) 
         ("lesson", "Build:\n| step | command |\n|------|---------|\n| 1    | build   |"),
         ("lesson", "Built the importer for folders of notes"),
         ("lesson", "2026-02-03: visited the warehouse and talked to the people there"),
+        ("lesson", "People there:\n- Ito"),
         ("preference", "回复使用中文，代码注释也使用中文，不要使用英文书写注释说明内容"),
         ("preference", "**Key people:**\n- Nakata\n- Ichiriki"),
     ]
@@ -344,3 +347,20 @@ def test_a_name_that_is_no_text_is_escaped(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"caf\xe9\n.md")).write_text("- A fact in a file whose name no terminal can print\n")
 
     assert [one.name.partition("#")[0] for one in items(read(tmp_path))] == ["caf\\udce9\\n.md"]
+
+
+def test_what_front_matter_says_beside_is_noted_and_a_rule_is_none(tmp_path: Path) -> None:
+    put(tmp_path, "a.md", "---\nname: x\nstatus: active\nrelated: [b.md, c.md]\n---\nThe memory.\n")
+    put(
+        tmp_path,
+        "b.md",
+        "---\n# Shop\n- A fact that stands between two rules of its document\n---\n- And one below them both\n",
+    )
+
+    source = read(tmp_path)
+
+    assert items(source)[0].notes == ("status: active", "related: b.md, c.md")
+    assert said(source)[1:] == [
+        ("lesson", "A fact that stands between two rules of its document"),
+        ("lesson", "And one below them both"),
+    ]
