@@ -204,6 +204,12 @@ FAULTS = {
     "a folder that cannot be written": Fault(
         "not-writable", lambda nf: nf.repository.chmod(0o500), "chmod u+rwX", lambda nf: nf.repository.chmod(0o700)
     ),
+    "comments on pull requests that cannot be read": Fault(
+        "damaged-reviews",
+        lambda nf: _private(nf.home / "data" / "pr-reviews.sqlite", ""),
+        "doctor --fix",
+        _doctor_fix,
+    ),
     "a HEAD that names nothing": Fault(
         "head-damaged", lambda nf: (nf.repository / "HEAD").write_bytes(b"\0"), "doctor --fix", _doctor_fix
     ),

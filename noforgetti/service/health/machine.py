@@ -1,4 +1,4 @@
-"""What is wrong around the memories: settings, programs, folders and their modes."""
+"""What is wrong around the memories: settings, programs, folders and their modes, comments on pull requests."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 from noforgetti import __version__
 from noforgetti.service.health.finding import Finding
+from noforgetti.service.pr_reviews import opened
+from noforgetti.store.pr_reviews import ReviewsDamaged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -22,12 +24,17 @@ _ROOM = 16 * 1024 * 1024  # bytes free below which writes are about to fail: som
 
 
 def examine(memory: Memory, environ: Mapping[str, str]) -> Iterator[Finding]:
-    """The settings' unknown keys, the programs, and the folders everything lies in."""
+    """The settings' unknown keys, the programs, the folders everything lies in, and what reviews of code left."""
     for one in memory.settings.unknown:
         hint = "correct its spelling (docs/configuration.md lists all), or remove it"
         yield Finding("warning", "unknown-setting", f"setting `{one}` is unknown", hint)
     yield from _programs(environ)
     yield from _folders(memory)
+    trouble = opened(memory).trouble()
+    if trouble is not None:
+        mendable = isinstance(trouble, ReviewsDamaged)
+        hint = f"`noforgetti doctor --fix`, or {trouble.hint}" if mendable else trouble.hint
+        yield Finding("error", trouble.reason, trouble.message.removesuffix(". Nothing was changed."), hint, mendable)
 
 
 def _programs(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -102,6 +109,7 @@ def folders_of(memory: Memory) -> list[str]:
         where.config,
         memory.path,
         where.repository("user"),
+        opened(memory).path,
         where.state_of(memory.name),
     )
     return [path for path in dict.fromkeys(wanted) if os.path.lexists(path)]

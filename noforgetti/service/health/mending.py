@@ -11,7 +11,9 @@ import shutil
 import stat
 from typing import TYPE_CHECKING
 
+from noforgetti.errors import NoForgettiError
 from noforgetti.model.commit import CommitKind, Message
+from noforgetti.service import pr_reviews
 from noforgetti.service.health import derived, machine, repository
 from noforgetti.service.health.finding import Finding
 from noforgetti.service.memory import Draft, Memory
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 def mend(memory: Memory) -> list[Finding]:
     """Restore what can be restored. Answers what was done; every repair is a commit of its own, so it can be undone."""
-    done = [*_mend_modes(memory), *_mend_databases(memory)]
+    done = [*_mend_modes(memory), *_mend_databases(memory), *_mend_reviews(memory)]
     if not memory.exists:
         return done
     done += [*_mend_head(memory), *_mend_config(memory), *_mend_root(memory), *_mend_locks(memory)]
@@ -163,6 +165,18 @@ def _mend_databases(memory: Memory) -> list[Finding]:
                 os.unlink(one + tail)
         done.append(Finding("ok", "mended", f"`{one}` was taken out of the way{aside}"))
     return done
+
+
+def _mend_reviews(memory: Memory) -> list[Finding]:
+    """Begin the store of comments on pull requests anew with what can be read; the damaged file is kept beside it."""
+    try:
+        done = pr_reviews.recover(memory)
+    except NoForgettiError as error:
+        return [Finding("error", "not-mended", error.message, error.hint)]
+    if done is None:
+        return []
+    what = f"{done[1]} comments on pull requests were saved; the damaged file is kept as `{done[0]}`"
+    return [Finding("ok", "mended", what)]
 
 
 def _mend_locks(memory: Memory) -> list[Finding]:
