@@ -1,14 +1,16 @@
-"""Which session files of a host belong to a project.
+"""Which session files of which host belong to a project.
 
 Finding them opens none of them: folders are chosen by their names, and what tells a file that changed is its status.
-A folder's name cannot be turned back into a path, so who the file belongs to is decided by the `cwd` in its header,
-which `belongs` judges: the project that a session started there would have today.
+A folder's name cannot be turned back into a path, so who the file belongs to is decided by the `cwd` that it says,
+which `belongs` judges: the project that a session started there would have today. Codex keeps the sessions of all
+projects in one tree, OpenCode in one database, which is asked for the sessions of the project's folders.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,7 +24,13 @@ if TYPE_CHECKING:
     from noforgetti.store.discovery import Project
 
 _SMALL = 1024 * 1024  # a larger file of settings is none
-_HEADER = 64 * 1024  # a header is some 200 bytes
+_HEADER = 64 * 1024  # Pi's header is some 200 bytes; Codex's is longer, and says the folder near its beginning
+_LATEST = 200  # files of each host that are opened to find the project's newest session
+_DASHED = 180  # characters of a folder's name that are the path's for sure: Claude Code cuts at 200
+_DEPTH = 3  # folders of a tree below its top: Codex's are year, month and day
+
+
+_CWD = re.compile(rb'"cwd": ?"(?:[^"\\\\]|\\\\.){1,4096}"')
 
 
 class NoSession(NoForgettiError):
@@ -33,7 +41,8 @@ class NoSession(NoForgettiError):
 
 
 class SessionFile(NamedTuple):
-    """A session file as its folder lists it; a plain tuple, since there may be tens of thousands.
+    """A session file as its folder lists it; a plain tuple, since there may be tens of thousands. A session in a
+    database is `<file>#<session>`, and the size in its stamp is its time in ms.
 
     `format` is one of `transcripts.base.FORMATS`, or empty where the first lines decide. `stamp` is device, inode, size
     in bytes and mtime in ns.
@@ -53,7 +62,7 @@ def session_files(
     """
     found: dict[str, SessionFile] = {}
     for name, folder in _folders(project, environ, worktrees):
-        found |= {one.path: one for one in _listed(folder, name, (".jsonl",))}
+        found |= {one.path: one for one in _of_host(name, folder, project)}
     for folder in folders:
         for one in _listed(_expanded(folder, environ.get("HOME", "")), "", (".jsonl", ".json")):
             found.setdefault(one.path, one)
@@ -61,12 +70,45 @@ def session_files(
 
 
 def named(session: str, project: Project, environ: Mapping[str, str], *, worktrees: str = "separate") -> str:
-    """The file of a session by its name (`<time>_<session>.jsonl`), or empty. Looks at names only."""
-    for _, folder in _folders(project, environ, worktrees):
-        for name in _names(folder):
-            if name.endswith(f"_{session}.jsonl"):
-                return os.path.join(folder, name)
+    """The file of a session by its name (`<session>.jsonl`, or with a time before it), or empty. Looks at names only.
+
+    Gemini's names hold the first eight characters of the session.
+    """
+    for host, folder in _folders(project, environ, worktrees):
+        short = session[:8] if host == "gemini" else session
+        ends = (f"_{short}.jsonl", f"-{short}.jsonl", f"#{short}")
+        for one in _of_host(host, folder, project):
+            name = os.path.basename(one.path)
+            if short and (name == f"{short}.jsonl" or name.endswith(ends)):
+                return one.path
     return ""
+
+
+def _of_host(name: str, folder: str, project: Project) -> Iterator[SessionFile]:
+    if name == "opencode":
+        yield from _in_database(folder, project)
+    elif name == "codex":
+        for one in _tree(folder, _DEPTH):
+            yield from _listed(one, name, (".jsonl",))
+    else:
+        yield from _listed(folder, name, (".jsonl",))
+
+
+def _tree(folder: str, depth: int) -> Iterator[str]:
+    yield folder
+    if depth:
+        for name in reversed(_names(folder)):
+            if name.isdigit():
+                yield from _tree(os.path.join(folder, name), depth - 1)
+
+
+def _in_database(place: str, project: Project) -> Iterator[SessionFile]:
+    if not os.path.isfile(place):
+        return
+    from noforgetti.transcripts.opencode import stamped
+
+    inside = tuple(dict.fromkeys((project.checkout, project.root, *worktrees_of(project.root))))
+    yield from (SessionFile(path, "opencode", stamp) for path, stamp in stamped(Path(place), inside))
 
 
 def _folders(project: Project, environ: Mapping[str, str], worktrees: str) -> Iterator[tuple[str, str]]:
@@ -139,28 +181,66 @@ def worktrees_of(root: str) -> list[str]:
 
 
 def newest(project: Project, environ: Mapping[str, str]) -> Path:
-    """The project's newest Pi session file. Raises `NoSession`."""
+    """The project's newest session, of whichever host. Raises `NoSession`.
+
+    Of each host at most the 200 files that changed last are opened.
+    """
     belongs = belonging(project)
-    files = [one.path for one in session_files(project, environ) if one.format == "pi"]
-    for path in sorted(files, key=os.path.basename, reverse=True):
-        cwd = cwd_of(path)
-        if belongs(cwd) if cwd else os.path.basename(os.path.dirname(path)) == _folder(project.checkout):
-            return Path(path)
+    looked: dict[str, int] = {}
+    for one in _newest_first(project, environ):
+        looked[one.format] = looked.get(one.format, 0) + 1
+        if looked[one.format] > _LATEST:
+            continue
+        cwd = cwd_of(one.path, one.format)
+        if belongs(cwd) if cwd else os.path.basename(os.path.dirname(one.path)) == _folder(project.checkout):
+            return Path(one.path)
     raise NoSession(
-        f"Pi has no session of {f'`{project.checkout}`' if project.root else 'no project'}. Nothing was reviewed.",
+        f"No host has a session of {f'`{project.checkout}`' if project.root else 'no project'}. Nothing was reviewed.",
         hint="name a session file with --transcript",
     )
 
 
-def cwd_of(path: str) -> str:
-    """The folder that a Pi session was started in, by its header; empty when it does not say."""
+def _newest_first(project: Project, environ: Mapping[str, str]) -> list[SessionFile]:
+    """By the time in its name, as far as a host writes one: copying a file changes its own time."""
+    files = session_files(project, environ)
+    pi = sorted((one for one in files if one.format == "pi"), key=lambda one: os.path.basename(one.path), reverse=True)
+    others = [one for one in files if one.format != "pi"]
+    if not pi or not others:
+        return [*pi, *others]
+    return sorted(files, key=lambda one: one.stamp[3], reverse=True)
+
+
+def cwd_of(path: str, host: str = "pi") -> str:
+    """The folder that a session was started in, by what its file says first; empty when it does not say."""
+    if host == "opencode":
+        from noforgetti.transcripts.opencode import directory
+
+        return directory(Path(path))
+    if host == "gemini":
+        from noforgetti.transcripts.gemini import root_of
+
+        return root_of(Path(path))
     try:
         with open(path, "rb") as file:
-            header = json.loads(file.readline(_HEADER))
-    except (OSError, ValueError, RecursionError):
+            head = file.read(_HEADER)
+    except (OSError, ValueError):
         return ""
-    cwd = header.get("cwd") if isinstance(header, dict) else None
-    return cwd if isinstance(cwd, str) else ""
+    return _cwd_in(head)
+
+
+def _cwd_in(head: bytes) -> str:
+    """The first `cwd` of a header, of Codex's inside its `payload`, or of the lines after it."""
+    for line in head.split(b"\n"):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            found = _CWD.search(line) if line.startswith(b"{") else None  # a line longer than what was read
+            value = json.loads(b"{%s}" % found[0]) if found else None
+        inner = value.get("payload", value) if isinstance(value, dict) else None
+        cwd = inner.get("cwd") if isinstance(inner, dict) else None
+        if isinstance(cwd, str) and cwd:
+            return cwd
+    return ""
 
 
 # Pi.
@@ -218,5 +298,62 @@ def _small(path: str) -> str:
         return ""
 
 
-# A host's format, and who names the folders that may hold sessions which were started in any of the given ones.
-HOSTS: tuple[tuple[str, Callable[[Iterable[str], Mapping[str, str]], Iterator[str]]], ...] = (("pi", _pi),)
+# Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode.
+
+
+def _claude_code(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """A folder for each folder that sessions were started in; its subfolders hold subagents."""
+    home = environ.get("HOME", "")
+    top = _expanded(environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude"), home)
+    yield from _dashed(os.path.join(top, "projects"), checkouts)
+
+
+def _qwen(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    top = os.path.join(environ.get("HOME", ""), ".qwen", "projects")
+    yield from (os.path.join(folder, "chats") for folder in _dashed(top, checkouts))
+
+
+def _dashed(top: str, checkouts: Iterable[str]) -> Iterator[str]:
+    """Folders named by a path whose characters other than letters and digits became dashes; also those of folders in
+    it. A long path is cut and ends in a number of the host's own."""
+    names = [re.sub(r"[^a-zA-Z0-9]", "-", one) for one in checkouts]
+    prefixes = tuple(one[:_DASHED] for one in names if one)
+    yield from (os.path.join(top, name) for name in _names(top) if prefixes and name.startswith(prefixes))
+
+
+def _codex(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """One tree by day for all projects."""
+    del checkouts
+    home = environ.get("HOME", "")
+    yield os.path.join(_expanded(environ.get("CODEX_HOME") or os.path.join(home, ".codex"), home), "sessions")
+
+
+def _gemini(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """A folder for each folder that sessions were started in, with a name of the host's; a file in it says which."""
+    home = environ.get("HOME", "")
+    top = os.path.join(environ.get("GEMINI_CLI_HOME") or home, ".gemini", "tmp")
+    inside = tuple(checkouts)
+    for name in _names(top):
+        root = _small(os.path.join(top, name, ".project_root")).strip()
+        if any(root == one or root.startswith(one.rstrip("/") + "/") for one in inside):
+            yield os.path.join(top, name, "chats")
+
+
+def _opencode(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """The database of all projects."""
+    del checkouts
+    home = environ.get("HOME", "")
+    data = os.path.join(environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"), "opencode")
+    yield os.path.join(data, environ.get("OPENCODE_DB") or "opencode.db")
+
+
+# A host's format, and who names the folders (or the database) that may hold sessions which were started in any of the
+# given ones.
+HOSTS: tuple[tuple[str, Callable[[Iterable[str], Mapping[str, str]], Iterator[str]]], ...] = (
+    ("pi", _pi),
+    ("claude-code", _claude_code),
+    ("codex", _codex),
+    ("gemini", _gemini),
+    ("qwen", _qwen),
+    ("opencode", _opencode),
+)

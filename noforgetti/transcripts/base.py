@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 # A longer line counts as broken: room for the images of a long turn, not for a mistake.
 LINE_BYTES = 32 * 1024 * 1024
+_HEAD = 256 * 1024  # bytes that tell a format: Codex's first line holds its instructions, some 20 kB
 FILE_BYTES = 512 * 1024 * 1024  # a device has no end, and a file is read as a whole
 # Blocks that a host or we put into a message: our sections (a name joined to `memory`, past sessions, the
 # situation report; no entry can hold such a tag) and Pi's skills. `<MemoryRouter>` and other markup of a
@@ -111,6 +112,16 @@ def read(path: Path, *, kind: str = "", branch: BranchName = MAIN) -> Transcript
             hint="known formats: " + ", ".join(one.name for one in FORMATS),
         )
     return chosen.load()(b"" if chosen.opens else data, path=path, branch=branch)
+
+
+def format_of(path: Path) -> str:
+    """The format of a session file by its first lines, or empty. Never raises, and reads no more than its head."""
+    try:
+        place = path if os.path.lexists(path) else database_of(path)
+        with place.open("rb") as file:
+            return recognise(file.read(_HEAD)) if place.is_file() else ""
+    except (OSError, ValueError):
+        return ""
 
 
 def database_of(path: Path) -> Path:

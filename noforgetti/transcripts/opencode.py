@@ -53,11 +53,11 @@ class Listed(NamedTuple):
 
 
 def parse(data: bytes, *, path: Path | None = None, branch: BranchName = MAIN) -> Transcript:
-    """The transcript of the session that `path` names. Ids are those of the host's messages. Raises `TranscriptError`
-    when the database cannot be read or has no such session."""
+    """The transcript of the session that `path` names; without a path nothing was said. Ids are those of the host's
+    messages. Raises `TranscriptError` when the database cannot be read or has no such session."""
     del data
     if path is None:
-        raise TranscriptError("An OpenCode session is read from its database, not from bytes. Nothing was reviewed.")
+        return Transcript("", ())
     place = path if os.path.lexists(path) else database_of(path)
     wanted = "" if place == path else path.name.rpartition("#")[2]
     try:
@@ -81,6 +81,30 @@ def sessions(place: Path, inside: tuple[str, ...] = ()) -> list[Listed]:
         return []
     wanted = [one for one in found if not inside or any(_below(one.directory, folder) for folder in inside)]
     return sorted(wanted, key=lambda one: (one.changed, one.id), reverse=True)
+
+
+def stamped(place: Path, inside: tuple[str, ...] = ()) -> list[tuple[str, tuple[int, int, int, int]]]:
+    """`sessions` as paths, each with what tells a session that changed from one that did not: the database's device
+    and inode, the time of the last change in ms and in ns."""
+    try:
+        seen = os.stat(place)
+    except OSError:
+        return []
+    return [
+        (f"{place}#{one.id}", (seen.st_dev, seen.st_ino, one.changed, one.changed * 1_000_000))
+        for one in sessions(place, inside)
+    ]
+
+
+def stamp_of(path: Path) -> tuple[int, int, int, int] | None:
+    """The stamp of one session, or None when it is gone."""
+    return next((stamp for name, stamp in stamped(database_of(path)) if name == str(path)), None)
+
+
+def directory(path: Path) -> str:
+    """The folder that the session `path` was started in, or empty."""
+    wanted = path.name.rpartition("#")[2]
+    return next((one.directory for one in sessions(database_of(path)) if one.id == wanted), "")
 
 
 def _below(folder: str, top: str) -> bool:

@@ -56,7 +56,7 @@ def test_pis_own_variables_say_where_to_look(tmp_path: Path, variable: str, belo
 def test_sessions_of_other_projects_are_not_taken(tmp_path: Path) -> None:
     made(tmp_path / ".pi" / "agent" / "sessions" / "--home-me-other--", "one.jsonl")
 
-    with pytest.raises(NoSession, match="no session of `/home/me/web shop`") as caught:
+    with pytest.raises(NoSession, match="No host has a session of `/home/me/web shop`") as caught:
         newest(PROJECT, {"HOME": str(tmp_path)})
 
     assert caught.value.hint == "name a session file with --transcript"

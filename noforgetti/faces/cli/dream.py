@@ -6,12 +6,11 @@ import click
 
 from noforgetti.faces import dreamt
 from noforgetti.faces.cli.main import Session, cli, pass_session
+from noforgetti.service.settings import CHOICES
 
 
 @cli.command()
-@click.option(
-    "--reviewer", type=click.Choice(["rules", "command", "http"]), help="Who does it; without it the settings say."
-)
+@click.option("--reviewer", type=click.Choice(CHOICES), help="Who does it; without it the settings say.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
 @pass_session
 def dream(session: Session, reviewer: str | None, dry_run: bool) -> None:

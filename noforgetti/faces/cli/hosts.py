@@ -9,6 +9,7 @@ import click
 
 from noforgetti.faces import text
 from noforgetti.faces.cli.main import Session, cli, pass_session
+from noforgetti.service.settings import CHOICES
 
 
 @cli.command()
@@ -28,11 +29,9 @@ def serve(session: Session) -> None:
     "--transcript",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A session file; without it the project's newest Pi session.",
+    help="A session of any host: a file, or FILE#SESSION in a database; without it the project's newest.",
 )
-@click.option(
-    "--reviewer", type=click.Choice(["rules", "command", "http"]), help="Who reads it; without it the settings say."
-)
+@click.option("--reviewer", type=click.Choice(CHOICES), help="Who reads it; without it the settings say.")
 @click.argument("retry", required=False, expose_value=False, type=click.Choice(["retry"]))
 @pass_session
 def review(session: Session, transcript: Path | None, reviewer: str | None) -> None:
@@ -49,7 +48,7 @@ def review(session: Session, transcript: Path | None, reviewer: str | None) -> N
     memory.head(branch)
     path = transcript or newest(memory.project, os.environ)
     said = base.read(path, branch=branch)
-    by = choose(memory.settings, name=reviewer or "")
+    by = choose(memory.settings, name=reviewer or "", host=base.format_of(path))
     done = [service(memory, branch, said, by, forced=True)]
     while done[-1].more and done[-1].outcome in ("applied", "no-change"):
         done.append(service(memory, branch, said, by, forced=True))

@@ -13,6 +13,7 @@ from noforgetti.faces import queued
 from noforgetti.faces.cli import completing
 from noforgetti.faces.cli.main import _CATEGORIES, Session, cli, pass_session
 from noforgetti.model.entry import Category
+from noforgetti.service.settings import CHOICES
 
 if TYPE_CHECKING:
     from noforgetti.service.worker import Work
@@ -97,9 +98,7 @@ def queue_(session: Session) -> None:
 
 @cli.command()
 @click.option("--once", is_flag=True, help="Do what is due and end.")
-@click.option(
-    "--reviewer", type=click.Choice(CHOICES), help="Who does it; without it the settings say."
-)
+@click.option("--reviewer", type=click.Choice(CHOICES), help="Who does it; without it the settings say.")
 @pass_session
 def worker(session: Session, once: bool, reviewer: str | None) -> None:
     """Review sessions that ended unreviewed, and dream when it is time; without --once until it is stopped."""

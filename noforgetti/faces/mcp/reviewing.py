@@ -58,7 +58,7 @@ def _reviewed(
         named = arguments.text("transcript")
         path = Path(named) if named else newest(memory.project, work.connection.environ)
         said = base.read(path, branch=work.branch)
-        by = choose(memory.settings, name=arguments.text("reviewer"))
+        by = choose(memory.settings, name=arguments.text("reviewer"), host=base.format_of(path))
         threading.Thread(target=_stop_when, args=(cancelled, by), daemon=True).start()
         with work.connection.reviewing(cancelled), expecting(memory, work.branch, arguments.text("expected_head")):
             progress(0, f"reading {path.name}")

@@ -11,6 +11,7 @@ from noforgetti.faces.arguments import ToolAnswer
 from noforgetti.faces.mcp import answers, asking, reviewing
 from noforgetti.faces.mcp.parameters import Parameter
 from noforgetti.model.entry import Category, Importance, Scope, Writer
+from noforgetti.service.settings import CHOICES
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -396,7 +397,7 @@ TOOLS: dict[str, Tool] = {
         answers.Reviewed,
         own=(
             Parameter("transcript", "A session file; the newest session of this project if left out."),
-            Parameter("reviewer", "Who reads it; the settings say if left out.", choices=("rules", "command", "http")),
+            Parameter("reviewer", "Who reads it; the settings say if left out.", choices=CHOICES),
         ),
         destroys=True,
         outside=True,
