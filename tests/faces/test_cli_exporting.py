@@ -95,4 +95,7 @@ def test_a_memory_that_nothing_was_written_to_exports_as_empty_and_stays_unmade(
 def test_export_explains_itself(nf: CommandLine) -> None:
     said = nf("export", "--help").out
 
-    assert all(word in said for word in ("json", "scores", "topics", "markdown", "bundle", "Examples:", "--force"))
+    assert all(
+        word in said
+        for word in ("json", "scores", "topics", "markdown", "bundle", "export json memory.json", "--force")
+    )

@@ -34,13 +34,6 @@ def export(session: Session, form: str, path: str, everything: bool, force: bool
     bundle    a git bundle of the whole repository, all branches and history
 
     `noforgetti import noforgetti PATH` brings json, scores, topics and bundles back.
-
-    \b
-    Examples:
-      noforgetti export markdown
-      noforgetti export json memory.json
-      noforgetti export topics backup/
-      noforgetti export bundle memory.bundle
     """
     from noforgetti.service import exporting
 

@@ -76,6 +76,11 @@ EXAMPLES: dict[str, Examples] = {
         ("noforgetti candidates accept ID", "remember it"),
     ),
     "promotions": (("noforgetti promotions accept ID", "make a memory the rule or skill that it could be"),),
+    "export": (
+        ("noforgetti export markdown", "one document for reading, on standard output"),
+        ("noforgetti export json memory.json", "everything; `noforgetti import noforgetti memory.json` brings it back"),
+        ("noforgetti export bundle memory.bundle", "every branch with its history, as git bundles it"),
+    ),
     "rules": (
         ('noforgetti rules set use-pnpm --trigger "bash_contains npm install" --action block', ""),
         ('noforgetti rules test "npm install left-pad"', "which rules would fire"),
