@@ -8,7 +8,7 @@ import queue
 import subprocess
 import sys
 import threading
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -110,7 +110,8 @@ class Wire:
         )
         self._number = 0
         self._messages: queue.SimpleQueue[Document | None] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
 
     def greet(self) -> Document:
         """The handshake of the hosts that there are."""
@@ -158,8 +159,19 @@ class Wire:
         errors = self.process.stderr.read()
         return self.process.wait(LIMIT), errors
 
+    def close(self) -> None:
+        """Whatever became of the process: gone, and its pipes with it."""
+        self.process.kill()
+        self.process.wait()
+        self._listener.join()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert pipe
+            with suppress(OSError):
+                pipe.close()
+
     def _listen(self) -> None:
         assert self.process.stdout
-        for line in self.process.stdout:
-            self._messages.put(json.loads(line))
+        with suppress(ValueError):  # a test closed our end
+            for line in self.process.stdout:
+                self._messages.put(json.loads(line))
         self._messages.put(None)
