@@ -12,7 +12,7 @@ def selected(state_folder: str) -> str:
     try:
         with open(f"{state_folder}/branch", encoding="ascii") as file:
             return file.read(100).strip() or "main"
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return "main"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -19,6 +20,8 @@ from noforgetti.service import hooked
 from noforgetti.service.memory import open_memory
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .conftest import CommandLine, Done
 
 NF = Path(sys.executable).parent / "noforgetti"
@@ -185,10 +188,12 @@ def test_input_that_is_no_object_prints_nothing_and_leaves_one_trace(nf: Command
     nf("add", FACT)
     for _ in range(3):
         assert call(nf, "claude-code", "SessionStart", words).out == ""
-    traces = [one for one in nf.json("status")["traces"] if "hook" in one["text"]]
-    assert [one["text"] for one in traces] == [
-        "a hook of claude-code (SessionStart) could not answer: its input is no JSON object"
-    ]
+        _until(lambda: _traces(nf) != [])
+    assert _traces(nf) == ["a hook of claude-code (SessionStart) could not answer: its input is no JSON object"]
+
+
+def _traces(nf: CommandLine) -> list[str]:
+    return [one["text"] for one in nf.json("status")["traces"] if "hook" in one["text"]]
 
 
 def test_odd_folders_sessions_and_unknown_events_never_break_the_host(nf: CommandLine) -> None:
@@ -265,6 +270,18 @@ def test_a_home_that_cannot_be_written_is_told_all_the_same(nf: CommandLine) -> 
     finally:
         for path in sealed:
             path.chmod(0o700)
+
+
+def test_without_a_place_for_notes_a_session_is_told_at_its_beginning(nf: CommandLine) -> None:
+    """As with a home that cannot be written, for root too."""
+    nf("add", FACT)
+    for name in ("state", "cache"):
+        shutil.rmtree(nf.home / name, ignore_errors=True)
+        (nf.home / name).touch()
+    file = talk(nf, "one")
+    assert FACT in context(call(nf, "claude-code", "SessionStart", said(nf)))
+    assert call(nf, "claude-code", "UserPromptSubmit", said(nf, prompt="fix it")).out == ""
+    assert call(nf, "claude-code", "Stop", said(nf, transcript_path=str(file))).out == ""
 
 
 def test_eight_at_once_are_all_told(nf: CommandLine) -> None:
@@ -402,18 +419,100 @@ def test_a_reviewer_that_is_a_host_itself_fires_no_hook(nf: CommandLine) -> None
     assert list(nf.home.rglob("spool*")) == []
 
 
-def test_at_its_deadline_a_hook_tells_the_last_report_rather_than_nothing(nf: CommandLine) -> None:
+SLOW = """
+import sys, time
+while not __import__("os").path.exists({gate!r}):
+    time.sleep(0.05)
+sys.path.remove({folder!r})
+del sys.modules["pygit2"]
+import pygit2
+"""
+
+
+def test_a_worker_that_is_killed_in_a_review_leaves_it_due_and_it_is_done_once(nf: CommandLine) -> None:
+    gate, asked = nf.home.parent / "gate", nf.home.parent / "asked"
+    script = nf.home.parent / "reviewer.sh"
+    wait = f"cat >/dev/null\necho x >>{asked}\nwhile [ ! -e {gate} ]; do sleep 0.1; done"
+    script.write_text(f"#!/bin/sh\n{wait}\necho '{{\"operations\": []}}'\n", encoding="utf-8")
+    script.chmod(0o755)
+    settings(nf, f'[review]\nreviewer = "command"\ncommand = ["{script}"]\n')
+    file = talk(nf, "From now on, always use tabs in Makefiles.", "And small commits.", "And docs.")
+    _spooled(nf, {"file": str(file)}, {"file": str(file), "end": True})
+    with subprocess.Popen([NF, "worker", "--once"], cwd=nf.project, stdout=subprocess.DEVNULL) as worker:
+        _until(asked.exists)
+        worker.kill()
+    gate.touch()
+    waiting = nf.json("queue")["sessions"]
+
+    nf("worker", "--once")
+    done = nf.json("worker", "--once")
+
+    assert [one["session"] for one in waiting] == ["s1"]
+    assert asked.read_text(encoding="utf-8") == "x\nx\n"
+    assert done["outcome"] == "nothing"
+    assert nf.json("queue")["sessions"] == []
+
+
+def test_at_its_deadline_a_hook_tells_the_last_report_and_the_work_is_done_for_the_next(nf: CommandLine) -> None:
     nf("add", FACT)
     call(nf, "codex", "SessionStart", said(nf))
     nf("add", "The handbook lives in the folder docs.")
-    slow = nf.home.parent / "slow"
+    slow, gate = nf.home.parent / "slow", nf.home.parent / "gate"
     slow.mkdir()
-    (slow / "pygit2.py").write_text("import time\ntime.sleep(30)\n", encoding="utf-8")
+    (slow / "pygit2.py").write_text(SLOW.format(gate=str(gate), folder=str(slow)), encoding="utf-8")
     (nf.home / "config.toml").write_text("hook_budget = 50\n", encoding="utf-8")
 
     told = context(call(nf, "codex", "SessionStart", said(nf, "s2"), PYTHONPATH=str(slow)))
-    first = context(call(nf, "codex", "SessionStart", said(nf, "s3", cwd=str(nf.home)), PYTHONPATH=str(slow)))
+    again = call(nf, "codex", "UserPromptSubmit", said(nf, "s2", prompt="go on"), PYTHONPATH=str(slow))
+    elsewhere = call(nf, "codex", "SessionStart", said(nf, "s3", cwd=str(nf.home)), PYTHONPATH=str(slow))
+    gate.touch()
+    _until(lambda: "handbook" in next(nf.home.rglob("told-main.txt")).read_text(encoding="utf-8"))
+    later = context(call(nf, "codex", "UserPromptSubmit", said(nf, "s2", prompt="go on then"), PYTHONPATH=str(slow)))
 
     assert FACT in told
     assert "handbook" not in told
-    assert first == ""
+    assert (again.out, elsewhere.out) == ("", "")
+    assert later.startswith(f"{BEGIN}\nThe project's memory has changed. This replaces what was told of it before.")
+    assert "handbook" in later
+
+
+def test_a_first_report_that_is_late_says_where_it_is(nf: CommandLine) -> None:
+    nf("add", FACT)
+    slow, gate = nf.home.parent / "slow", nf.home.parent / "gate"
+    slow.mkdir()
+    (slow / "pygit2.py").write_text(SLOW.format(gate=str(gate), folder=str(slow)), encoding="utf-8")
+    (nf.home / "config.toml").write_text("hook_budget = 50\n", encoding="utf-8")
+
+    told = context(call(nf, "gemini", "BeforeAgent", said(nf, prompt="fix it"), PYTHONPATH=str(slow)))
+    again = call(nf, "gemini", "BeforeAgent", said(nf, prompt="fix more"), PYTHONPATH=str(slow))
+    gate.touch()
+
+    assert "could not be read in time. `noforgetti show`" in told
+    assert again.out == ""
+
+
+def _until(true: Callable[[], bool]) -> None:
+    until = time.monotonic() + 60
+    while not true() and time.monotonic() < until:
+        time.sleep(0.1)
+    assert true()
+
+
+def test_a_pipe_that_the_host_keeps_open_is_no_reason_to_wait(nf: CommandLine) -> None:
+    nf("add", FACT)
+    with subprocess.Popen(
+        [NF, "hook", "codex", "SessionStart"], cwd=nf.project, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps(said(nf)).encode())
+        process.stdin.flush()
+        assert FACT.encode() in process.stdout.read()
+
+
+def test_every_line_that_install_writes_is_a_hook_that_is_there() -> None:
+    from noforgetti.hosts import claude_code, cline, codex, cursor, gemini, qwen
+
+    for host in (claude_code, cline, codex, cursor, gemini, qwen):
+        events = {one if isinstance(one, str) else one[0] for one in host.EVENTS}
+        assert events == set(contracts.HOSTS[host.WORD]), host.WORD

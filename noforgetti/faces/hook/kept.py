@@ -20,6 +20,10 @@ class Kept:
     def __init__(self, stamp: str, text: str, others: str = "") -> None:
         self.stamp, self.text, self.others = stamp, text, others[:_WORDS]
 
+    def line(self) -> str:
+        """Its form in a file."""
+        return f"{self.stamp}\n{len(self.text)}\n{self.text}{self.others}"
+
 
 def stamp(head: str | None, wide: str | None, settings: str) -> str:
     """One line that says what a text is good for."""
@@ -43,14 +47,19 @@ def file_of(cache_folder: str, branch: str) -> str:
 def read(path: str) -> Kept | None:
     """The kept text, whatever it is good for; None when there is none, or it is torn."""
     try:
-        with open(path, encoding="utf-8") as file:
-            first, length, rest = file.readline(), file.readline(), file.read()
-        size = int(length)
+        with open(path, encoding="utf-8", newline="") as file:
+            return parsed(file.read())
     except (OSError, ValueError):
         return None
-    if size > len(rest):
+
+
+def parsed(said: str) -> Kept | None:
+    """What `Kept.line` made."""
+    first, _, rest = said.partition("\n")
+    length, _, rest = rest.partition("\n")
+    if not length.isdecimal() or int(length) > len(rest):
         return None
-    return Kept(first.rstrip("\n"), rest[:size], rest[size:])
+    return Kept(first, rest[: int(length)], rest[int(length) :])
 
 
 def write(path: str, kept: Kept) -> None:
@@ -60,8 +69,8 @@ def write(path: str, kept: Kept) -> None:
     temporary = f"{path}.{os.getpid()}"
     try:
         folders.make(os.path.dirname(path))
-        with open(temporary, "w", encoding="utf-8", opener=folders.private) as file:
-            file.write(f"{kept.stamp}\n{len(kept.text)}\n{kept.text}{kept.others}")
+        with open(temporary, "w", encoding="utf-8", newline="", opener=folders.private) as file:
+            file.write(kept.line())
         os.replace(temporary, path)
     except (OSError, UnicodeError):
         return

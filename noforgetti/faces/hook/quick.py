@@ -1,16 +1,18 @@
 """One hook, answered: with the standard library alone while the memory is unchanged.
 
-A ref file and a kept text are read; only when they do not fit is the repository opened, and that has a deadline.
-Whatever goes wrong, the host goes on: nothing is printed, the status is 0, and a trace stays for `status`.
+A ref file and a kept text are read; only when they do not fit is the repository opened, in a process beside this one,
+which waits for it until a deadline and no longer. Whatever goes wrong, the host goes on: nothing is printed, the status
+is 0, and a trace stays for `status`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 
+from noforgetti.faces.hook import aside, contracts, kept
 from noforgetti.faces.hook import asked as asking
-from noforgetti.faces.hook import contracts, kept
 from noforgetti.faces.hook.notes import FOLDER, Note
 from noforgetti.model.sentinels import BEGIN, END
 from noforgetti.service.places import WIDE, child_of, places
@@ -19,7 +21,7 @@ from noforgetti.store.ref_files import head_of, passing, selected
 
 TYPE_CHECKING = False  # a hook has no time to load `typing`
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from noforgetti.faces.hook.asked import Asked
@@ -32,6 +34,8 @@ _HEADING = (
 )
 _ANEW = "The project's memory has changed. This replaces what was told of it before."
 _LATE = "The project's memory could not be read in time. `noforgetti show`, or the tool `memory_list`, tells it."
+_BEHIND = "behind"  # noted of a session that could not be told which state of the memory it was told
+_PATIENCE = 2.0  # seconds for the input, since a host that keeps the pipe open has said all it will; and for a trace
 _SMALL = 2_048  # bytes of a line of the spool: written in one piece, whoever writes beside us
 
 
@@ -59,10 +63,8 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> None:
 def _said() -> dict[str, Any] | None:
     import json
 
-    if sys.stdin is None or sys.stdin.isatty():
-        return None
-    data = sys.stdin.buffer.read(asking.LIMIT + 1)
-    if len(data) > asking.LIMIT:
+    data = aside.read(0, _PATIENCE, asking.LIMIT) if not os.isatty(0) else None
+    if data is None:
         return None
     try:
         said = json.loads(data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace"), strict=False)
@@ -80,6 +82,7 @@ def _answer(asked: Asked, environ: Mapping[str, str]) -> None:
     if asked.purpose in ("settled", "end"):
         if settings.listens and asked.file:
             _spool(where, name, note, asked, environ)
+        _print(asked, "")
         return
     told = _Told(where, name, note, asked, environ, settings)
     text = ""
@@ -126,18 +129,26 @@ class _Told:
         self.now = f"{self.head} {self.wide}"
         self.state = where.state_of(name)
         self.exists = self.head is not None or self.wide is not None or os.path.exists(self.repository)
+        self.until = time.monotonic() + settings.seconds
 
     def text(self) -> str:
-        """The text between its two lines, or nothing."""
-        parts = []
-        if self._stable_wanted():
-            changed = self.asked.purpose != "stable" and bool(self.note.told)
-            report = self._report().text
-            if report or changed:
-                parts.append(f"{_ANEW if changed else _HEADING}\n{report or 'Nothing is remembered now.'}")
-        if self.asked.purpose != "stable":
-            parts.append(self._fitting())
-        self.note.keep(self.branch, self.now)
+        """The text between its two lines, or nothing. At the deadline a session that was told nothing yet is told the
+        last report; the next call tries again."""
+        parts, now = [], self.now
+        report = kept.read(self.path)
+        if report is None or report.stamp != self._stamp() or passing(self.repository, self.branch):
+            old, report = report, self._made()
+            if report is None:
+                now, wanted = _BEHIND, self.asked.purpose == "stable" or not self.note.told
+                parts.append(f"{_HEADING}\n{old.text if old else _LATE}" if wanted else "")
+        if report is not None:
+            if self._stable_wanted():
+                changed = self.asked.purpose != "stable" and bool(self.note.told)
+                if report.text or changed:
+                    parts.append(f"{_ANEW if changed else _HEADING}\n{report.text or 'Nothing is remembered now.'}")
+            if self.asked.purpose != "stable":
+                parts.append(self._fitting(report.others))
+        self.note.keep(self.branch, now)
         told = "\n".join(part.strip() for part in parts if part.strip())
         return f"{BEGIN}\n{told}\n{END}" if told else ""
 
@@ -150,26 +161,34 @@ class _Told:
             return False  # nobody can tell what it was told
         return self.note.told != self.now
 
-    def _report(self) -> kept.Kept:
-        found = kept.read(self.path)
-        if found is not None and found.stamp == self._stamp() and not passing(self.repository, self.branch):
-            return found
-        with _Deadline(self.asked, self.settings.seconds, found.text if found else ""):
-            from noforgetti.faces.hook import thorough
-
-            return thorough.report(self.asked, self.branch, self.environ, self._stamp(), self.path)
-
     def _stamp(self) -> str:
         return kept.stamp(self.head, self.wide, self.settings.stamp)
 
-    def _fitting(self) -> str:
+    def _made(self) -> kept.Kept | None:
+        def make() -> str:
+            from noforgetti.faces.hook import thorough
+
+            return thorough.report(self.asked, self.branch, self.environ, self._stamp(), self.path).line()
+
+        return kept.parsed(self._aside(make) or "")
+
+    def _fitting(self, others: str) -> str:
         """What fits the prompt and stands outside the report: asked only when a word of the prompt is in any of it."""
-        if not self.settings.ephemeral or not _may_ask(self.asked.prompt, self._report().others):
+        if not self.settings.ephemeral or not _may_ask(self.asked.prompt, others):
             return ""
-        with _Deadline(self.asked, self.settings.seconds, None):
+
+        def find() -> str:
             from noforgetti.faces.hook import thorough
 
             return thorough.fitting(self.asked, self.branch, self.environ)
+
+        return self._aside(find) or ""
+
+    def _aside(self, work: Callable[[], str]) -> str | None:
+        def failed(error: Exception) -> None:
+            _trouble(self.environ, self.asked.folder, self.asked.host, self.asked.event, str(error))
+
+        return aside.done(work, failed, self.until)
 
 
 def _may_ask(prompt: str, others: str) -> bool:
@@ -182,30 +201,6 @@ def _may_ask(prompt: str, others: str) -> bool:
         return True
     words = {word[:5] for word in "".join(one if one.isalnum() else " " for one in lowered).split() if len(word) > 3}
     return any(f" {word}" in others for word in words)
-
-
-class _Deadline:
-    """The repository is opened for so long and no longer: then `instead` is told (None: nothing) and the process
-    ends."""
-
-    def __init__(self, asked: Asked, seconds: float, instead: str | None) -> None:
-        self._asked, self._seconds, self._instead = asked, seconds, instead
-
-    def __enter__(self) -> None:
-        import signal
-
-        signal.signal(signal.SIGALRM, self._over)
-        signal.setitimer(signal.ITIMER_REAL, self._seconds)
-
-    def __exit__(self, *_: object) -> None:
-        import signal
-
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-    def _over(self, *_: object) -> None:
-        if self._instead is not None:
-            _print(self._asked, f"{BEGIN}\n{_HEADING}\n{self._instead or _LATE}\n{END}")
-        os._exit(0)
 
 
 def _print(asked: Asked, text: str) -> None:
@@ -242,9 +237,15 @@ def _spool(where: Places, name: str, note: Note, asked: Asked, environ: Mapping[
 
 
 def _trouble(environ: Mapping[str, str], folder: str, host: str, event: str, why: str) -> None:
-    try:
+    """Leave a trace, if that can be done at all."""
+
+    def leave() -> str:
         from noforgetti.faces.hook.thorough import trace
 
         trace(environ, folder or os.getcwd(), f"a hook of {host[:40]} ({event[:40]}) could not answer: {why[:400]}")
+        return ""
+
+    try:  # noqa: SIM105 - a hook has no time to load `contextlib`
+        aside.done(leave, lambda _: None, time.monotonic() + _PATIENCE)
     except Exception:  # noqa: BLE001, S110 - there is nobody left to tell
         pass
