@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from noforgetti.review.reviewer import Proposer, Reviewer
+    from noforgetti.service.hooked import Said
     from noforgetti.service.memory import Memory
     from noforgetti.service.reviewers import Suited
 
@@ -43,20 +44,32 @@ class Work:
 def work(
     memory: Memory, by: Reviewer | Proposer | Suited, *, cancelled: Callable[[], bool] = lambda: False
 ) -> Iterator[Work]:
-    """Do what is due, once: what hooks noted, then the sessions that ended, then a dream of each branch. Raises only
-    faults and broken storage."""
-    from noforgetti.service import backlog, dream, hooked
-    from noforgetti.service.reviewers import one_for
+    """Do what is due, once: what hooks noted, then the sessions that ended, then a dream of each branch; and again what
+    hooks noted meanwhile. Raises only faults and broken storage."""
+    from noforgetti.service import hooked
 
     for _ in range(_ROUNDS):
         for said in hooked.drain(memory):
             if said.due and not cancelled():
-                reader = one_for(by, Path(said.file))
-                for done in backlog.through(memory, said.branch, said.transcript, reader, cancelled):
-                    session = said.transcript.session
-                    yield Work("review", said.branch, done.outcome, session, done.commit, done.reason)
-        if not hooked.pending(memory):
-            break
+                yield from _turns(memory, said, by, cancelled)
+        yield from _ended(memory, by, cancelled)
+        if cancelled() or not hooked.pending(memory):
+            return
+
+
+def _turns(
+    memory: Memory, said: Said, by: Reviewer | Proposer | Suited, cancelled: Callable[[], bool]
+) -> Iterator[Work]:
+    from noforgetti.service import backlog
+    from noforgetti.service.reviewers import one_for
+
+    for done in backlog.through(memory, said.branch, said.transcript, one_for(by, Path(said.file)), cancelled):
+        yield Work("review", said.branch, done.outcome, said.transcript.session, done.commit, done.reason)
+
+
+def _ended(memory: Memory, by: Reviewer | Proposer | Suited, cancelled: Callable[[], bool]) -> Iterator[Work]:
+    from noforgetti.service import backlog, dream
+    from noforgetti.service.reviewers import one_for
 
     for one, done in backlog.work_off(memory, by, cancelled=cancelled):
         yield Work("review", one.branch, done.outcome, one.session, done.commit, done.reason)
