@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,7 +141,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     (
         "memory_add",
         {},
-        "`text` is missing. Nothing was done.\nHint: give it: The fact, as one statement of at most 800 characters.",
+        "`text` is missing. Nothing was done.\nHint: give it: The fact, as one short statement.",
     ),
     ("memory_add", {"text": " "}, "`text` is empty."),
     ("memory_add", {"text": 7}, "`text` must be text."),
@@ -245,6 +246,27 @@ def test_a_false_that_a_model_fills_in_takes_no_pin_away(place: Place) -> None:
         assert doc["entry"]["pinned"] is True
 
     place.talk(work)
+
+
+@pytest.mark.parametrize(
+    "letter",
+    ["a", "가", "👨‍👩‍👧‍👦", "e\u0301", "é", "𝒜"],
+    ids=["ascii", "korean", "family", "two code points that are one", "one code point", "astral"],
+)
+def test_the_limit_of_an_entry_is_counted_as_everywhere(place: Place, letter: str) -> None:
+    unit = len(unicodedata.normalize("NFC", letter))
+    longest = letter * (800 // unit)
+    room = 800 - len(unicodedata.normalize("NFC", longest))
+
+    async def work(client: Client) -> list[str]:
+        outcomes = []
+        for text in (longest + "x" * room, longest + "x" * (room + 1)):
+            done = (await client.call_tool("memory_add", {"text": text})).structured_content
+            outcomes.append(done.get("rule") or done["outcome"])
+        return outcomes
+
+    assert place.talk(work) == ["added", "too-long"]
+    assert place.cli("show")["characters"] == 800
 
 
 def test_at_the_limit_the_entries_are_told(place: Place) -> None:

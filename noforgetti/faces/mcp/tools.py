@@ -46,11 +46,11 @@ class Tool:
 
 
 EVERYWHERE = (
-    Parameter("branch", "The memory branch to work on; this connection's own if left out."),
+    Parameter("branch", "The memory branch; this connection's own if left out."),
     Parameter(
         "expected_head",
-        "Do it only while the branch stands at this commit (the `head` or `commit` of an earlier answer, at least 7 "
-        "digits of it; `none` before the first write); else it is refused and nothing changes.",
+        "Only if the branch still stands there, else nothing is done: the `head` of an earlier answer; `none` before "
+        "the first write.",
     ),
 )
 _OLD = Parameter(
@@ -298,7 +298,7 @@ TOOLS: dict[str, Tool] = {
         answers.Written,
         _add,
         (
-            Parameter("text", "The fact, as one statement of at most 800 characters.", required=True),
+            Parameter("text", "The fact, as one short statement.", required=True),
             *_ABOUT,
             _OVERRIDE,
             Parameter("force", "True: store it although an entry says nearly the same.", kind="flag"),
