@@ -17,7 +17,7 @@ _HOSTS = ("claude-code", "cline", "codex", "cursor", "gemini", "opencode", "pi",
 
 
 @cli.command()
-@click.argument("host", type=click.Choice(_HOSTS), required=False)
+@click.argument("host", metavar="[HOST]", type=click.Choice(_HOSTS), required=False)
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
 @pass_session
 def install(session: Session, host: str | None, dry_run: bool) -> None:
@@ -41,7 +41,7 @@ def install(session: Session, host: str | None, dry_run: bool) -> None:
 
 
 @cli.command()
-@click.argument("host", type=click.Choice(_HOSTS))
+@click.argument("host", metavar="HOST", type=click.Choice(_HOSTS))
 @click.option("--dry-run", is_flag=True, help="Show what would be taken out, and write nothing.")
 @pass_session
 def uninstall(session: Session, host: str, dry_run: bool) -> None:
