@@ -32,6 +32,7 @@ FOLDER, SPOOL = "hooks", "spool.jsonl"  # in the project's state folder; `faces.
 OWNER = "hook"  # of a session that only hooks tell of: no process of ours lives as long as it does
 QUIET = 1_800.0  # seconds without a turn after which a session counts as left: its host may have been killed
 _NOTES = 30 * 86_400.0  # seconds after which what a hook noted of a session is of no use
+_CALLS = 3_600.0  # the same for a call that a second layer of the host's configuration may repeat, within seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +160,13 @@ def _sweep(folder: str) -> None:
     """Remove notes of sessions that are long over."""
     try:
         with os.scandir(folder) as entries:
-            old = [one.path for one in entries if time.time() - one.stat().st_mtime > _NOTES]
+            old = [one.path for one in entries if time.time() - one.stat().st_mtime > _life(one.name)]
     except OSError:
         return
     for path in old:
         if not os.path.basename(path).startswith(SPOOL):
             os.unlink(path)
+
+
+def _life(name: str) -> float:
+    return _CALLS if name.endswith(".call") else _NOTES

@@ -113,6 +113,18 @@ def test_the_answers_have_the_shape_that_each_host_wants(nf: CommandLine) -> Non
     }
 
 
+def test_every_event_of_every_host_answers_as_the_golden_file_says(nf: CommandLine) -> None:
+    nf("add", FACT, "--key", "test_order")
+    lines = []
+    for host, events in contracts.HOSTS.items():
+        for event in events:
+            inner = {event[:1].lower() + event[1:]: {"prompt": "fix the tests", "task": "fix the tests"}}
+            words = {"prompt": "fix the tests"} if host != "cline" else {"taskId": host, "clineVersion": "3", **inner}
+            out = call(nf, host, event, said(nf, host, **words)).out
+            lines.append(f"{host} {event}\n{out}")
+    assert "\n".join(lines) == (Path(__file__).parent / "golden" / "hooks.txt").read_text(encoding="utf-8")
+
+
 def test_an_empty_memory_tells_nothing_and_makes_nothing(nf: CommandLine) -> None:
     assert call(nf, "claude-code", "SessionStart", said(nf)).out == ""
     assert call(nf, "claude-code", "UserPromptSubmit", said(nf, prompt="fix it")).out == ""
@@ -152,6 +164,15 @@ def test_a_resumed_session_is_told_again_only_when_the_memory_changed(nf: Comman
     assert FACT in context(call(nf, "codex", "SessionStart", said(nf, source="compact")))
     nf("add", "The handbook lives in the folder docs.")
     assert "handbook" in context(call(nf, "codex", "SessionStart", said(nf, source="resume")))
+
+
+def test_after_a_compaction_the_next_prompt_is_told_anew(nf: CommandLine) -> None:
+    nf("add", FACT)
+    call(nf, "codex", "SessionStart", said(nf))
+    assert call(nf, "codex", "PreCompact", said(nf, trigger="auto")).out == ""
+    told = context(call(nf, "codex", "UserPromptSubmit", said(nf, prompt="go on")))
+    assert told.startswith(f"{BEGIN}\nProject memory, kept by noforgetti.")
+    assert FACT in told
 
 
 def test_two_layers_of_configuration_tell_once(nf: CommandLine) -> None:
@@ -373,6 +394,17 @@ def test_lines_and_sessions_that_cannot_be_read_cost_nothing_else(nf: CommandLin
     spool.write_bytes(b'{"file": 7}\n\0\n[]\n' + spool.read_bytes() + b'{"file": "/torn')
     _drained(nf)
     assert _unread(nf) == [(1, 1, "hook")]
+
+
+def test_notes_of_sessions_that_are_long_over_are_swept(nf: CommandLine) -> None:
+    nf("add", FACT)
+    call(nf, "codex", "SessionStart", said(nf, "young"))
+    call(nf, "codex", "SessionStart", said(nf, "old"))
+    for path in nf.home.rglob("hooks/codex-*"):
+        age = 7_200 if "young" in path.name else 40 * 86_400
+        os.utime(path, (time.time() - age, time.time() - age))
+    _drained(nf)
+    assert [path.name.split("-")[1] + path.suffix for path in nf.home.rglob("hooks/*")] == ["young"]
 
 
 def test_a_turn_starts_a_worker_that_reviews_and_ends(nf: CommandLine) -> None:

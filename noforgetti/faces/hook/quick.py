@@ -79,7 +79,9 @@ def _answer(asked: Asked, environ: Mapping[str, str]) -> None:
     project = discover(asked.folder, worktrees=settings.worktrees, submodules=settings.submodules)
     name = project.repository_name.removesuffix(".git")
     note = Note(where.state_of(name), asked.host, asked.session)
-    if asked.purpose in ("settled", "end"):
+    if asked.purpose in ("settled", "compact", "end"):
+        if asked.purpose == "compact":
+            note.keep(note.branch, "")
         if settings.listens and asked.file:
             _spool(where, name, note, asked, environ)
         _print(asked, "")
