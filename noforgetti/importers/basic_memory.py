@@ -30,9 +30,10 @@ _SECTIONS = ("observations", "relations")
 
 def read(path: Path, *, project: str = "") -> Source:
     """The notes of a folder, or one note. Raises `SourceError`."""
+    del project
     if not path.is_dir():
         items, lost = _note(path, path.name)
-        return _source(items, lost, project)
+        return _source(items, lost)
     found, lost = files.below(path, (".md",))
     items = []
     for one in found:
@@ -43,11 +44,11 @@ def read(path: Path, *, project: str = "") -> Source:
             more, left = [], [Leftover(where, error.message.partition(". ")[0])]
         items += more
         lost += left
-    return _source(items, lost, project)
+    return _source(items, lost)
 
 
-def _source(items: list[Item], lost: list[Leftover], project: str) -> Source:
-    return Source(FORMAT, (SourceBranch((Revision(files.distinct(items)),)),), tuple(lost), project=project)
+def _source(items: list[Item], lost: list[Leftover]) -> Source:
+    return Source(FORMAT, (SourceBranch((Revision(files.distinct(items)),)),), tuple(lost))
 
 
 def _note(path: Path, where: str) -> tuple[list[Item], list[Leftover]]:

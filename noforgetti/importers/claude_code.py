@@ -66,7 +66,7 @@ def read(path: Path, *, project: str = "") -> Source:
     if not folder.is_dir():
         reading = _Reading(folder.parent, (folder,))
         reading.file(folder, files.whole(folder))
-        return reading.source(project)
+        return reading.source()
     found, lost = files.below(folder, (".md", ".markdown"))
     reading = _Reading(folder, found)
     reading.leftovers += lost
@@ -75,7 +75,7 @@ def read(path: Path, *, project: str = "") -> Source:
             reading.file(one, files.whole(one))
         except SourceError as error:
             reading.leftovers.append(Leftover(files.name(one, folder), error.message.partition(". ")[0]))
-    return reading.source(project)
+    return reading.source()
 
 
 def _folder(path: Path, project: str) -> Path:
@@ -157,10 +157,10 @@ class _Reading:
             listing.left(block, f"leads to `{files.shown(target)}`, which is missing")
         return True
 
-    def source(self, project: str) -> Source:
+    def source(self) -> Source:
         """All that was read, as one branch of one state."""
         state = Revision(files.distinct(self.items))
-        return Source(FORMAT, (SourceBranch((state,)),), tuple(self.leftovers), project=project)
+        return Source(FORMAT, (SourceBranch((state,)),), tuple(self.leftovers))
 
 
 def _notes(head: Front) -> Iterator[str]:

@@ -43,9 +43,10 @@ def find(project: str, environ: Mapping[str, str]) -> Path | None:
 
 def read(path: Path, *, project: str = "") -> Source:
     """The lists of a file, or of all instruction files of a folder. Raises `SourceError`."""
+    del project
     if not path.is_dir():
         items, lost = _file(path, path.name)
-        return _source(items, lost, project)
+        return _source(items, lost)
     found = _inside(path)
     if not found:
         raise SourceError(
@@ -60,7 +61,7 @@ def read(path: Path, *, project: str = "") -> Source:
             more, left = [], [Leftover(files.name(one, path), error.message.partition(". ")[0])]
         items += more
         lost += left
-    return _source(items, lost, project)
+    return _source(items, lost)
 
 
 def _inside(folder: Path) -> list[Path]:
@@ -96,6 +97,6 @@ def _file(path: Path, where: str) -> tuple[list[Item], list[Leftover]]:
     return listing.items, [*lost, *listing.leftovers]
 
 
-def _source(items: list[Item], lost: list[Leftover], project: str) -> Source:
+def _source(items: list[Item], lost: list[Leftover]) -> Source:
     state = Revision(files.distinct(items))
-    return Source(FORMAT, (SourceBranch((state,)),), tuple(lost), project=project)
+    return Source(FORMAT, (SourceBranch((state,)),), tuple(lost))

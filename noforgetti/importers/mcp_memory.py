@@ -24,6 +24,7 @@ _RELATION = re.compile(r"[_\s]+|(?<=[a-z])(?=[A-Z])")
 
 def read(path: Path, *, project: str = "") -> Source:
     """The graph in a file (`memory.jsonl`), or in the file of that name in a folder. Raises `SourceError`."""
+    del project
     if path.is_dir() and (path / "memory.jsonl").exists():
         path = path / "memory.jsonl"
     where = path.name
@@ -43,7 +44,7 @@ def read(path: Path, *, project: str = "") -> Source:
             f"`{files.shown(path)}` holds no entities and relations. Nothing was imported.",
             hint="name the memory server's file, memory.jsonl",
         )
-    return Source(FORMAT, (SourceBranch((Revision(files.distinct(items)),)),), tuple(lost), project=project)
+    return Source(FORMAT, (SourceBranch((Revision(files.distinct(items)),)),), tuple(lost))
 
 
 def _parts(values: list[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:

@@ -6,40 +6,36 @@ opened. The history beside it holds the same texts.
 
 from __future__ import annotations
 
-import sqlite3
-import tempfile
-from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from noforgetti.importers import files
+from noforgetti.importers import databases, files
 from noforgetti.importers.base import Item, Leftover, Revision, Source, SourceBranch, SourceError
 from noforgetti.importers.listing import CATEGORIES, tag
 from noforgetti.model.entry import Category
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 FORMAT = "mem0"
-_SQLITE = b"SQLite format 3\0"
 _TEXT = ("memory", "text", "data", "content", "new_memory")
 _PLAIN = (  # keys of an export that are no facts about the memory
     *("id", "hash", "score", "metadata", "created_at", "updated_at", "run_id", "categories", "immutable", "embedding"),
     *("expiration_date", "structured_attributes", "actor_id", "role", "attributed_to", *_TEXT),
 )
-_HISTORY = "SELECT memory_id, old_memory, new_memory, event, created_at, updated_at, is_deleted FROM history"
+_HISTORY = ("memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at", "is_deleted")
 
 
 def read(path: Path, *, project: str = "") -> Source:
     """The memories of an export or a history, or of `history.db` in mem0's folder. Raises `SourceError`."""
+    del project
     if path.is_dir():
         path = _inside(path)
-    data = files.whole(path)
-    if data.startswith(_SQLITE):
-        items, lost = _history(path, data)
+    if databases.is_database(path):
+        items, lost = _history(path)
     else:
-        items, lost = _export(path, data)
-    return Source(FORMAT, (SourceBranch((Revision(files.distinct(items)),)),), tuple(lost), project=project)
+        items, lost = _export(path, files.whole(path))
+    return Source(FORMAT, (SourceBranch((Revision(files.distinct(items)),)),), tuple(lost))
 
 
 def _inside(folder: Path) -> Path:
@@ -122,24 +118,23 @@ def _notes(value: dict[str, Any], about: dict[str, Any]) -> Iterator[str]:
             yield f"{files.mended(key)[:40]}: {files.mended(str(one))[:80]}"
 
 
-def _history(path: Path, data: bytes) -> tuple[list[Item], list[Leftover]]:
+def _history(path: Path) -> tuple[list[Item], list[Leftover]]:
     """The newest text of every memory that was not deleted."""
     newest: dict[str, dict[str, Any]] = {}
     gone: set[str] = set()
-    lost: list[Leftover] = []
-    try:
-        with database(path, data) as base:
-            for own, old, new, event, created, updated, deleted in base.execute(_HISTORY + " ORDER BY rowid"):
-                first = newest.get(str(own), {}).get("created_at") or created
-                newest[str(own)] = {"id": own, "memory": new or old, "created_at": first, "updated_at": updated}
-                (gone.add if deleted or event == "DELETE" else gone.discard)(str(own))
-    except sqlite3.Error as error:
-        if not newest:
+    with databases.opened(path) as base:
+        if not {"memory_id", "new_memory", "event"} <= set(base.columns("history")):
             raise SourceError(
-                f"`{files.shown(path)}` cannot be read as mem0's history: {error}. Nothing was imported.",
+                f"`{files.shown(path)}` holds no history of mem0 that this version knows. Nothing was imported.",
                 hint="export the memories as JSON with `get_all` instead",
-            ) from error
-        lost.append(Leftover(path.name, f"is damaged: {error}; what was read before that is here"))
+            )
+        for row in base.rows("history", *_HISTORY):
+            own = str(row["memory_id"])
+            first = newest.get(own, {}).get("created_at") or row["created_at"]
+            text = row["new_memory"] or row["old_memory"]
+            newest[own] = {"id": own, "memory": text, "created_at": first, "updated_at": row["updated_at"]}
+            (gone.add if row["is_deleted"] or row["event"] == "DELETE" else gone.discard)(own)
+        lost = base.leftovers
     if gone:
         lost.append(Leftover(path.name, f"{len(gone):,} of its memories were deleted there"))
     items: list[Item] = []
@@ -150,20 +145,3 @@ def _history(path: Path, data: bytes) -> tuple[list[Item], list[Leftover]]:
         elif own not in gone:
             lost.append(Leftover(f"{path.name}: {files.shown(own)}", "has no text"))
     return items, lost
-
-
-@contextmanager
-def database(path: Path, data: bytes) -> Iterator[sqlite3.Connection]:
-    """A copy of a database with what its write-ahead log holds; nothing is written beside the source."""
-    with tempfile.TemporaryDirectory(prefix="noforgetti-") as folder:
-        copy = Path(folder, "copy.db")
-        copy.write_bytes(data)
-        log = Path(f"{path}-wal")
-        if log.is_file():
-            Path(folder, "copy.db-wal").write_bytes(files.whole(log))
-        base = sqlite3.connect(copy)
-        base.text_factory = lambda raw: raw.decode(errors="replace")
-        try:
-            yield base
-        finally:
-            base.close()
