@@ -120,10 +120,14 @@ def clip(text: str, n: int) -> str:
         return line
     if n <= 0:
         return ""
-    cut = n - 1
-    while cut > 0 and (_extends(line[cut]) or line[cut - 1] == "\u200d" or _splits_flag(line, cut)):
-        cut -= 1
-    return line[:cut].rstrip() + "…"
+    return line[: border(line, n - 1)].rstrip() + "…"
+
+
+def border(text: str, at: int) -> int:
+    """The last place up to `at`, which is inside the text, where a cut splits no emoji or accent; 0: there is none."""
+    while at > 0 and (_extends(text[at]) or text[at - 1] == "\u200d" or _splits_flag(text, at)):
+        at -= 1
+    return at
 
 
 def _belongs(text: str, at: int) -> bool:

@@ -14,6 +14,7 @@ from noforgetti.model.commit import CommitKind, Message, clip, one_line, trailer
 from noforgetti.model.entry import Writer
 from noforgetti.policy import guards, secrecy
 from noforgetti.policy import text as forms
+from noforgetti.policy.beside import beside
 from noforgetti.service import books
 from noforgetti.store import candidates as book
 from noforgetti.store.base import Unreadable
@@ -21,6 +22,7 @@ from noforgetti.store.base import Unreadable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from noforgetti.model.entry import Entry, EntryId, Snapshot
     from noforgetti.service.memory import Memory
 
 MOST = 200  # candidates of one branch: more than anybody reads in one sitting
@@ -88,6 +90,30 @@ def queue(
         memory.state.trace("warning", f"the queue of `{branch}` is full ({MOST}); the oldest went: {count} ({told})")
     gone = {one.id for one in dropped}
     return tuple(dict.fromkeys(one for one in stored if one.id not in gone))
+
+
+def opposed(memory: Memory, now: Snapshot, came: Sequence[Entry], way: str) -> tuple[tuple[EntryId, Candidate], ...]:
+    """What came by `way` and contradicts what was there: both may be right, so both are kept and the user says which
+    holds. Answers the id of each entry that came with the candidate that tells of it."""
+    own = {entry.id for entry in came}
+    there = [entry for entry in now if entry.id not in own and not entry.archived]
+    return tuple(
+        (
+            entry.id,
+            Candidate(
+                "",
+                CandidateKind.CONTRADICTION,
+                entry.text,
+                f"`{entry.id}` came with {way} and contradicts `{one.entry.id}`: {clip(one_line(one.entry.text), 100)}",
+                one.entry.id,
+                entry.session,
+                at=memory.stamp(),
+                writer=entry.writer,
+            ),
+        )
+        for entry in came
+        for one in beside(entry.text, there, negative=entry.negative).contradicted
+    )
 
 
 def take(

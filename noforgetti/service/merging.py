@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from noforgetti.errors import Kind, NoForgettiError
-from noforgetti.model.candidate import Candidate, CandidateKind
-from noforgetti.model.commit import CommitKind, Message, clip, counted, describe, entries_trailer, one_line
+from noforgetti.model.commit import CommitKind, Message, counted, describe, entries_trailer
 from noforgetti.model.entry import Writer
 from noforgetti.policy import capacity
-from noforgetti.policy.beside import beside
 from noforgetti.policy.merge import Conflicted, Merged, Side, merge
 from noforgetti.policy.undo import size_after
 from noforgetti.service import candidates
@@ -20,8 +18,6 @@ from noforgetti.service.undo import changes_of, entries_of
 from noforgetti.store.base import Drop, Edit, PutBlob, UnknownBranch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from noforgetti.model.change import Change
     from noforgetti.model.entry import CommitId, EntryId, Snapshot
     from noforgetti.policy.verdict import Refusal
@@ -89,33 +85,11 @@ def merge_branch(
     answer = memory.change(branch, plan)
     if isinstance(answer, MergeResult):
         return answer
-    waiting = _clashes(memory, branch, planned[0].changes)
+    came = [change.after for change in planned[0].changes if change.after is not None]
+    waiting = candidates.opposed(memory, memory.snapshot(branch), came, "a merge")
     if waiting:
         memory.aside(lambda: candidates.queue(memory, branch, [one for _, one in waiting], by=Writer.USER))
     return replace(planned[0], commit=answer, clashes=tuple((own, one.entry) for own, one in waiting))
-
-
-def _clashes(memory: Memory, branch: str, changes: Iterable[Change]) -> list[tuple[EntryId, Candidate]]:
-    """What came and contradicts what was there. Two branches may both be right; the user says which holds."""
-    came = {change.id: change.after for change in changes if change.after is not None}
-    there = [entry for entry in memory.snapshot(branch) if entry.id not in came and not entry.archived]
-    return [
-        (
-            own,
-            Candidate(
-                "",
-                CandidateKind.CONTRADICTION,
-                entry.text,
-                f"`{own}` came with a merge and contradicts `{one.entry.id}`: {clip(one_line(one.entry.text), 100)}",
-                one.entry.id,
-                entry.session,
-                at=memory.stamp(),
-                writer=entry.writer,
-            ),
-        )
-        for own, entry in came.items()
-        for one in beside(entry.text, there, negative=entry.negative).contradicted
-    ]
 
 
 def _draft(found: Merged, within: tuple[Edit, ...], changes: tuple[Change, ...], source: str, other: CommitId) -> Draft:

@@ -1,0 +1,361 @@
+"""Bringing foreign memories in: a source is read, planned, and becomes commits of the importer's.
+
+A branch that is not here yet gets the source's history, one commit for each revision with its own date, published as a
+whole by one compare-and-swap. A branch that is here gets one commit with what is new or changed: its own history cannot
+be the source's. Killed at any point, a branch is as it was or as it will be, and the next run does the rest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from noforgetti.errors import Kind, NoForgettiError
+from noforgetti.importers.base import FORMATS, Leftover, Revision, SourceBranch
+from noforgetti.model.commit import AUTHORS, CommitKind, Message, counted, describe, entries_trailer
+from noforgetti.model.entry import MAIN, BranchName, CommitId, Scope, Snapshot, Writer
+from noforgetti.policy import scoring
+from noforgetti.policy.names import BadBranchName, branch_name, proposed
+from noforgetti.service import books, candidates
+from noforgetti.service.history import edits_of
+from noforgetti.service.import_plan import Outcome, Plan, Row, came_from, plan
+from noforgetti.service.memory import Draft, Memory
+from noforgetti.store import failpoints
+from noforgetti.store import signals as signal_book
+from noforgetti.store.base import Edit, PutFile, UnknownBranch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from noforgetti.importers.base import Item, Source
+    from noforgetti.model.change import Change
+
+_FILES = ("promotions.md", "review-guidelines.md")  # files beside the entries that a source may bring
+_TOLD = 200  # changes that a commit's body describes: a message of megabytes tells nobody anything
+_COMPARED = 200  # entries that came, and entries here, that are compared for contradictions
+
+
+class NoSource(NoForgettiError):
+    """No memory of that format can be found."""
+
+    kind = Kind.USER
+    reason = "no-source"
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of one branch of a source: `name` there, `branch` here (`user` for the user-wide memory), the commits
+    that were made, oldest first, and a row for each item."""
+
+    name: str
+    branch: str
+    commits: tuple[CommitId, ...]
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+    opposed: int = 0  # pairs that contradict each other and wait as candidates
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """What became of a source."""
+
+    outcome: Literal["imported", "nothing", "planned"]
+    format: str
+    path: str
+    branches: tuple[Imported, ...]
+    leftovers: tuple[Leftover, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How to import: `dry_run` only plans, `prune` removes entries of earlier imports that the source holds no longer,
+    `restore` brings back what was removed here since."""
+
+    dry_run: bool = False
+    prune: bool = False
+    restore: bool = False
+
+
+def read(format_: str, path: str, memory: Memory, environ: Mapping[str, str]) -> tuple[Source, Path]:
+    """The source of that format at `path`, or where the project's usually lies when that is empty. Raises `NoSource`
+    and `SourceError`."""
+    known = next(one for one in FORMATS if one.name == format_)
+    root = memory.project.root
+    found = Path(path) if path else known.find(root, environ)
+    if found is None:
+        raise NoSource(
+            f"No {known.title} was found for this project. Nothing was imported.",
+            hint=f"name it: `noforgetti import {format_} PATH`",
+        )
+    return known.load()(found, project=root), found
+
+
+def bring(memory: Memory, branch: str, source: Source, path: str, wish: Wish) -> Import:
+    """Import a source that was read. Raises what the store raises; what was published by then stays."""
+    done: list[Imported] = []
+    leftovers = list(source.leftovers)
+    made: dict[str, str] = {}  # branches of the source and what they are called here
+    for one in _parents_first(source.branches):
+        target, notes = _target(memory, branch, one.name)
+        own, wide = _parted(memory, one)
+        done.append(_branch(memory, own, target, source, wish, made, notes, leftovers))
+        made[one.name] = target
+        if wide is not None:
+            done.append(_branch(memory.wide, wide, MAIN, source, wish, {}, (), []))
+    writes = any(row.outcome.writes for one in done for row in one.rows)
+    outcome: Literal["imported", "nothing", "planned"] = "planned" if wish.dry_run and writes else "nothing"
+    if writes and not wish.dry_run:
+        outcome = "imported"
+    return Import(outcome, source.format, path, tuple(done), tuple(leftovers))
+
+
+def _parents_first(branches: Sequence[SourceBranch]) -> list[SourceBranch]:
+    names = {one.name for one in branches}
+    found: list[SourceBranch] = []
+    left = sorted(branches, key=lambda one: one.name != MAIN)
+    while left:
+        done = {one.name for one in found}
+        ready = [one for one in left if one.parent not in names or one.parent in done or one.parent == one.name]
+        found += ready or left  # parents in a circle are no parents
+        left = [one for one in left if one not in found]
+    return found
+
+
+def _target(memory: Memory, branch: str, name: str) -> tuple[str, tuple[str, ...]]:
+    """What a branch of the source is called here. The user-wide memory has one branch."""
+    if not name or memory.is_wide:
+        return branch, ()
+    try:
+        wanted = branch_name(name)
+    except BadBranchName:
+        wanted = BranchName(proposed(name))
+    twin = next((one for one in memory.heads() if one.casefold() == wanted.casefold()), wanted)
+    return twin, () if twin == name else (f"the source calls this branch `{name[:80]}`",)
+
+
+def _parted(memory: Memory, one: SourceBranch) -> tuple[SourceBranch, SourceBranch | None]:
+    """What belongs to the project, and what holds for the user everywhere; of that only the newest state."""
+    if memory.is_wide:
+        return one, None
+    wide = tuple(item for item in one.revisions[-1].items if item.scope is Scope.USER) if one.revisions else ()
+    if not wide:
+        return one, None
+    own = tuple(replace(r, items=tuple(i for i in r.items if i.scope is not Scope.USER)) for r in one.revisions)
+    return replace(one, revisions=own), SourceBranch((replace(one.revisions[-1], items=wide),))
+
+
+def _branch(
+    memory: Memory,
+    one: SourceBranch,
+    target: str,
+    source: Source,
+    wish: Wish,
+    made: Mapping[str, str],
+    notes: tuple[str, ...],
+    leftovers: list[Leftover],
+) -> Imported:
+    name = one.name or target
+    shown = "user" if memory.is_wide else target
+    if not one.revisions:
+        return Imported(name, shown, (), (), notes)
+    fresh = _is_fresh(memory, target)
+    if fresh and (len(one.revisions) > 1 or one.parent in made):
+        return _history(memory, one, target, source, wish, made, notes)
+    if len(one.revisions) > 1:
+        notes = (*notes, f"the branch has a history here, so the newest of {len(one.revisions):,} revisions came")
+    return _newest(memory, one.revisions[-1], target, source, wish, (name, shown), notes, leftovers)
+
+
+def _is_fresh(memory: Memory, branch: str) -> bool:
+    try:
+        return memory.head(branch) is None
+    except UnknownBranch:
+        return True
+
+
+def _newest(
+    memory: Memory,
+    state: Revision,
+    target: str,
+    source: Source,
+    wish: Wish,
+    names: tuple[str, str],
+    notes: tuple[str, ...],
+    leftovers: list[Leftover],
+) -> Imported:
+    """One commit on top of the branch as it stands."""
+    planned: list[Plan] = []
+    lost: list[Leftover] = []
+
+    def draft(now: Snapshot) -> Draft | None:
+        removed = frozenset() if wish.restore else _removed(memory, source.format, now)
+        found = _plan(memory, source, state.items, now, prune=wish.prune, time=state.time, removed=removed)
+        planned[:] = [found]
+        lost[:] = []
+        files = list(_files(source, now, lost))
+        if wish.dry_run or not (found.changes or files):
+            return None
+        return Draft((*edits_of(now, found.changes), *files), _message(source, state, found.changes), Writer.IMPORT)
+
+    if wish.dry_run or (_is_fresh(memory, target) and target != MAIN):
+        now = Snapshot() if _is_fresh(memory, target) else memory.snapshot(target)
+        answer = draft(now)
+        commit = None if answer is None else _begun(memory, target, answer)
+    else:
+        commit = memory.change(target, draft)
+    leftovers += lost
+    if commit is None:
+        return Imported(*names, (), planned[0].rows, notes)
+    failpoints.reach("import:published")
+    opposed = _after(memory, target, planned[0])
+    return Imported(*names, (commit,), planned[0].rows, notes, opposed)
+
+
+def _begun(memory: Memory, target: str, draft: Draft) -> CommitId:
+    """The first commit of a branch that is not there yet."""
+    memory.prepare()
+    with memory.store.exclusive():
+        return memory.publish(target, draft, None)
+
+
+def _history(
+    memory: Memory,
+    one: SourceBranch,
+    target: str,
+    source: Source,
+    wish: Wish,
+    made: Mapping[str, str],
+    notes: tuple[str, ...],
+) -> Imported:
+    """The source's revisions as commits of a branch that is not here yet. Nothing shows before all of it is written."""
+    if wish.dry_run:
+        last = one.revisions[-1]
+        found = _plan(memory, source, last.items, Snapshot(), time=last.time)
+        more = f"{len(one.revisions):,} revisions would become as many commits, with their own dates"
+        return Imported(one.name or target, target, (), found.rows, (*notes, more))
+    memory.prepare()
+    commits: list[CommitId] = []
+    with memory.store.exclusive():
+        at = _fork_point(memory, made.get(one.parent, ""), one.revisions[0].time)
+        began = at
+        now = memory.store.snapshot(at)
+        for state in one.revisions:
+            found = _plan(memory, source, state.items, now, prune=True, time=state.time)
+            newest = state is one.revisions[-1]
+            files = list(_files(source, now, [])) if newest and target == MAIN else []
+            if not found.changes and not files:
+                continue
+            edits = (*edits_of(now, found.changes), *files)
+            message = _message(source, state, found.changes)
+            at = memory.store.write(
+                at, edits, message, author=AUTHORS[Writer.IMPORT], seconds=_seconds(memory, state.time)
+            )
+            commits.append(at)
+            now = memory.store.snapshot(at)
+        if at is not None and (commits or at == began):
+            failpoints.reach("import:before-publish")
+            memory.store.publish(target, at, None, reason=f"import: {source.format}")
+            memory.keep_traces()
+    rows = _as_carried(found.rows)
+    opposed = _after(memory, target, Plan(rows, (), found.signals))
+    return Imported(one.name or target, target, tuple(commits), rows, notes, opposed)
+
+
+def _as_carried(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """The rows of the newest revision, as an import of all of them: what an earlier revision brought was added too."""
+    return tuple(replace(row, outcome=Outcome.ADDED) if row.outcome is Outcome.UNCHANGED else row for row in rows)
+
+
+def _fork_point(memory: Memory, parent: str, time: str) -> CommitId | None:
+    """The parent's newest commit that is no younger than the branch; its first where all are."""
+    if not parent:
+        return None
+    at, since = memory.head(parent), scoring.seconds_of(time)
+    for commit in memory.store.walk(at):
+        at = commit.id
+        if since is None or (scoring.seconds_of(commit.time) or 0.0) <= since:
+            break
+    return at
+
+
+def _plan(
+    memory: Memory,
+    source: Source,
+    items: tuple[Item, ...],
+    now: Snapshot,
+    *,
+    time: str = "",
+    removed: frozenset[str] = frozenset(),
+    prune: bool = False,
+) -> Plan:
+    return plan(source.format, items, now, memory.limits, memory.draw, time=time, removed=removed, prune=prune)
+
+
+def _removed(memory: Memory, format_: str, now: Snapshot) -> frozenset[str]:
+    """The origins of entries that imports of this format brought and that are not here any more. An import that was
+    undone brought nothing."""
+    undone: set[str] = set()
+    brought: set[str] = set()
+    for commit in memory.store.walk(now.commit) if now.commit else ():
+        if commit.kind is CommitKind.UNDO:
+            undone.add(commit.trailer("Undoes"))
+        elif commit.kind is CommitKind.IMPORT and commit.id not in undone and commit.trailer("Source") == format_:
+            then = memory.store.snapshot(commit.id)
+            brought |= {where for entry in then if (where := came_from(entry)[0]).startswith(f"{format_}:")}
+    return frozenset(brought - {came_from(entry)[0] for entry in now})
+
+
+def _files(source: Source, now: Snapshot, lost: list[Leftover]) -> Iterable[Edit]:
+    """Files beside the entries, where the branch has none of that name."""
+    for path, data in source.files.items():
+        if path in now.files:
+            lost.append(Leftover(path, "the branch has such a file, and it was left as it is"))
+        elif path not in _FILES:
+            lost.append(Leftover(path, "no file of that name belongs beside the entries"))
+        else:
+            yield PutFile(path, data)
+
+
+def _message(source: Source, state: Revision, changes: Sequence[Change]) -> Message:
+    what = counted(changes) or "files"
+    body = describe(changes[:_TOLD])
+    if len(changes) > _TOLD:
+        body += f"\n… and {len(changes) - _TOLD:,} more"
+    if state.subject:
+        body = f"{' '.join(state.subject.split())[:500]}\n\n{body}"
+    listed = entries_trailer(changes)
+    told = (("Kind", str(CommitKind.IMPORT)), *((("Entries", listed),) if listed else ()), ("Source", source.format))
+    return Message(f"import: {source.format}: {what}", body, told)
+
+
+def _seconds(memory: Memory, time: str) -> int:
+    seconds = scoring.seconds_of(time)
+    return int(memory.clock() if seconds is None else max(0.0, seconds))
+
+
+def _after(memory: Memory, branch: str, found: Plan) -> int:
+    """What follows the commit beside the branch: what use said in the source, and the pairs that contradict each other,
+    which wait for the user. The import itself is done by then."""
+    if found.signals:
+        count = len(found.signals)
+        message = Message(f"reinforce: {count} entries as imported", "", (("Kind", str(CommitKind.REINFORCE)),))
+        memory.aside(
+            lambda: books.change(
+                memory,
+                branch,
+                signal_book.BOOK,
+                lambda data: (signal_book.encode(data, found.signals), message),
+                by=Writer.IMPORT,
+            )
+        )
+    came = {row.entry: row for row in found.rows if row.entry and row.outcome in (Outcome.ADDED, Outcome.UPDATED)}
+    if not came or len(came) > _COMPARED or memory.is_wide:
+        return 0
+    now = memory.snapshot(branch)
+    if len(now) - len(came) > _COMPARED:
+        return 0
+    pairs = candidates.opposed(memory, now, [entry for entry in now if entry.id in came], "an import")
+    if pairs:
+        memory.aside(lambda: candidates.queue(memory, branch, [one for _, one in pairs], by=Writer.IMPORT))
+    return len(pairs)
