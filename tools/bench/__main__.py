@@ -259,7 +259,8 @@ def turns(folder: Path, count: int) -> None:
 
 
 def processes(folder: Path, count: int) -> None:
-    """`noforgetti show` as a whole process against an empty interpreter."""
+    """`noforgetti show` and hooks as whole processes against an empty interpreter. Each session start has a session of
+    its own; a prompt's memory is unchanged."""
     place = Place(folder)
     for number in range(ENTRIES):
         place.run("add", TEXT.format(number))
@@ -270,11 +271,25 @@ def processes(folder: Path, count: int) -> None:
     def command(*arguments: str) -> Callable[[], object]:
         return lambda: subprocess.run(arguments, cwd=place.project, env=place.environ, capture_output=True, check=True)
 
+    sessions = iter(range(10**9))
+
+    def hook(event: str, session: str = "") -> Callable[[], object]:
+        def call() -> None:
+            said = {"session_id": session or str(next(sessions)), "cwd": str(place.project), "prompt": "fix the tests"}
+            data = json.dumps(said | {"turn_id": str(next(sessions))}).encode()
+            words = [script, "hook", "codex", event]
+            subprocess.run(words, input=data, cwd=place.project, env=place.environ, capture_output=True, check=True)
+
+        return call
+
+    hook("SessionStart", "one")()
     found = rounds(
         count,
         python_c_pass=command(sys.executable, "-c", "pass"),
         noforgetti_show=command(script, "show"),
         noforgetti_show_json=command(script, "--json", "show"),
+        hook_of_a_session_start=hook("SessionStart"),
+        hook_of_a_prompt=hook("UserPromptSubmit", "one"),
         noforgetti_status=command(script, "status"),
     )
     table("Whole processes", found, "python_c_pass")
