@@ -27,7 +27,7 @@ from noforgetti.policy.secrecy import redact
 from noforgetti.retrieval.base import Passage
 from noforgetti.review.window import sanitise
 from noforgetti.service.sessions import belonging, cwd_of, named, session_files
-from noforgetti.transcripts.harvest import SLICE, Kept, Seen, passages, read, stamp_of, wordless
+from noforgetti.transcripts.harvest import SLICE, Kept, Seen, passages, read, stamp_at, wordless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -227,7 +227,9 @@ class Past:
 
     def _read_by_itself(self, path: str, work: _Work) -> bool:
         record = self._records.get(path)
-        return path in work.present and (record.ours if record else work.belongs(cwd_of(path)))
+        return path in work.present and (
+            record.ours if record else work.belongs(cwd_of(path, work.present[path].format))
+        )
 
     # ---- records
 
@@ -350,7 +352,7 @@ class Past:
             record = self._record(path)
             if record:
                 return record.kept.seen
-        return read(path, kind="pi", most=1).kept.seen
+        return read(path, kind="opencode" if "#" in os.path.basename(path) else "", most=1).kept.seen
 
 
 def _key(path: str) -> str:
@@ -377,11 +379,8 @@ def _changed(record: _Record, file: SessionFile) -> bool:
 
 
 def _still_there(path: str, kept: Kept) -> bool:
-    try:
-        stamp = stamp_of(os.stat(path))
-    except OSError:
-        return False
-    return stamp[:2] == kept.stamp[:2] and stamp[2] >= kept.offset
+    stamp = stamp_at(path)
+    return stamp is not None and stamp[:2] == kept.stamp[:2] and stamp[2] >= kept.offset
 
 
 def _cut(reading: Reading, place: int) -> tuple[Passage, ...]:

@@ -28,6 +28,7 @@ from noforgetti.model.evidence import Role
 from noforgetti.transcripts.base import (
     FORMATS,
     LINE_BYTES,
+    TranscriptError,
     encodable,
     objects,
     own_words,
@@ -40,6 +41,9 @@ from noforgetti.transcripts.base import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from noforgetti.model.evidence import Transcript
+    from noforgetti.transcripts.base import Format
 
 SLICE = 1024 * 1024  # bytes read of a file at once: some 10 ms, so that a budget of time can be kept
 WHOLE = 64 * 1024 * 1024  # a larger file of a format without a harvester is not read
@@ -79,6 +83,7 @@ class Seen:
     failed: str = ""  # the answer just before that did not complete
     overflowed: bool = False  # it failed because the context was full
     omitted: bool = False  # the host took it out of the context, to try again
+    aside: bool = False  # a subagent's session: nothing in it is remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +130,12 @@ class Harvester(Protocol):
 
 
 # Formats whose files are followed line by line; one of `base.FORMATS` that is not here is read as a whole.
-HARVESTERS = {"pi": "noforgetti.transcripts.harvest:pi"}
+HARVESTERS = {
+    "pi": "noforgetti.transcripts.harvest:pi",
+    "claude-code": "noforgetti.transcripts.harvesters:of_claude_code",
+    "codex": "noforgetti.transcripts.harvesters:of_codex",
+    "qwen": "noforgetti.transcripts.harvesters:of_qwen",
+}
 
 
 def wordless(text: str) -> bool:
@@ -148,6 +158,8 @@ def read(
     `known` answers whether another session file is read by itself (a fork's parent), `trivial` whether a user's message
     says nothing. Never raises.
     """
+    if kind and (found := next((one for one in FORMATS if one.name == kind), None)) and found.opens:
+        return _opened(path, kept, found, trivial)
     try:
         with (opened or _open)(path) as file:
             return _read(file, path, kept, kind=kind, known=known, trivial=trivial, most=most)
@@ -276,22 +288,54 @@ def _whole(file: BinaryIO, path: str, kept: Kept, trivial: Trivial, *, anew: boo
         why = f"has more than {WHOLE:,} bytes" if chosen else "is of no known format"
         return Reading(Kept(kept.format, stamp, trouble=f"`{path}` {why}"), anew=anew, bytes_read=len(data))
     transcript = chosen.load()(data, path=Path(path))
-    roles = {item.role for item in transcript.items}
-    wanted = Role.SUMMARY if Role.SUMMARY in roles else Role.USER
-    pieces = tuple(
-        Piece(item.id, item.role, _bounded(item.text, SUMMARY if wanted is Role.SUMMARY else SAID), utc(item.at))
-        for item in transcript.items
-        if item.role is wanted and (wanted is Role.SUMMARY or _asked(item.text)) and not trivial(item.text)
-    )
-    seen = Seen(
-        session=transcript.session or kept.seen.session,
-        cwd=transcript.cwd,
-        started=next((utc(item.at) for item in transcript.items if utc(item.at)), ""),
-        summarised=wanted is Role.SUMMARY,
-        broken=transcript.broken,
-    )
+    seen, pieces = _remembered(transcript, trivial)
+    seen.session = seen.session or kept.seen.session
     now = Kept(kept.format, stamp, len(data), _digest(data[-_TAIL:]), seen=seen)
     return Reading(now, pieces, anew=anew, bytes_read=len(data))
+
+
+def _opened(path: str, kept: Kept | None, chosen: Format, trivial: Trivial) -> Reading:
+    """A session of a database, read as a whole whenever it changed."""
+    stamp = stamp_at(path)
+    if stamp is None:
+        return _unread(kept, chosen.name, f"`{path}` is no session any more")
+    try:
+        transcript = chosen.load()(b"", path=Path(path))
+    except TranscriptError as error:
+        return _unread(kept, chosen.name, error.message)
+    seen, pieces = _remembered(transcript, trivial)
+    return Reading(Kept(chosen.name, stamp, seen=seen), pieces, anew=kept is not None)
+
+
+def stamp_at(path: str) -> tuple[int, int, int, int] | None:
+    """The stamp of a session file, or of a session in a database; None when it is gone."""
+    try:
+        return stamp_of(os.stat(path))
+    except (OSError, ValueError):
+        if "#" not in os.path.basename(path):
+            return None
+    from noforgetti.transcripts import opencode
+
+    return opencode.stamp_of(Path(path))
+
+
+def _remembered(transcript: Transcript, trivial: Trivial) -> tuple[Seen, tuple[Piece, ...]]:
+    """What a transcript is remembered by: its summaries, or, while it has none, the user's words."""
+    summarised = any(item.role is Role.SUMMARY for item in transcript.items)
+    wanted = Role.SUMMARY if summarised else Role.USER
+    pieces = tuple(
+        Piece(item.id, item.role, bounded(item.text, SUMMARY if summarised else SAID), utc(item.at))
+        for item in transcript.items
+        if item.role is wanted and (summarised or asked(item.text)) and not trivial(item.text)
+    )
+    seen = Seen(
+        session=transcript.session,
+        cwd=transcript.cwd,
+        started=next((utc(item.at) for item in transcript.items if utc(item.at)), ""),
+        summarised=summarised,
+        broken=transcript.broken,
+    )
+    return seen, pieces
 
 
 # Pi.
@@ -353,7 +397,7 @@ def _entry(entry: Mapping[str, Any], seen: Seen, known: Known) -> Iterator[Piece
             _completed(seen)
         case "compaction" | "branch_summary":
             _completed(seen)
-            text = _bounded(own_words(text_of(entry.get("summary"))), SUMMARY)
+            text = bounded(own_words(text_of(entry.get("summary"))), SUMMARY)
             if text.strip() and not _copied(entry, seen):
                 seen.summarised = True
                 yield Piece(own, Role.SUMMARY, text, utc(when(entry)))
@@ -378,8 +422,8 @@ def _message(entry: Mapping[str, Any], own: str, seen: Seen) -> Iterator[Piece]:
     match message.get("role"):
         case "user":
             _completed(seen)
-            text = _bounded(own_words(text_of(message.get("content"))), SAID)
-            if _asked(text) and not _copied(entry, seen):
+            text = bounded(own_words(text_of(message.get("content"))), SAID)
+            if asked(text) and not _copied(entry, seen):
                 yield Piece(own, Role.USER, text, utc(when(entry)))
         case "assistant":
             _completed(seen)
@@ -422,7 +466,7 @@ def _copied(entry: Mapping[str, Any], seen: Seen) -> bool:
     return seen.forked and bool(at) and at[:23] < seen.started[:23]
 
 
-def _asked(text: str) -> bool:
+def asked(text: str) -> bool:
     """Whether a message is words, not only a command with a slash."""
     stripped = text.strip()
     return bool(stripped) and not _SLASH.fullmatch(stripped)
@@ -532,7 +576,7 @@ def _joined(before: str, after: str) -> bool:
     return "\U0001f3fb" <= after <= "\U0001f3ff" or "\U0001f1e6" <= after <= "\U0001f1ff"
 
 
-def _bounded(text: str, most: int) -> str:
+def bounded(text: str, most: int) -> str:
     """The beginning of a long text, up to the last blank: what is cut off there is half of nothing."""
     if len(text) <= most:
         return text
