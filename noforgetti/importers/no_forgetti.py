@@ -28,6 +28,10 @@ _EPOCH = "1970-01-01T00:00:00Z"  # what the product writes where it knows no tim
 Entry = dict[str, Any]
 
 
+class NewerError(SourceError):
+    """A store of a newer version than the reader knows."""
+
+
 def read(path: Path, *, project: str = "") -> Source:
     """The branches of a project: its folder in the store, the store (for `project`, or with one project in it), or the
     file of one branch. Raises `SourceError`."""
@@ -51,9 +55,9 @@ def read(path: Path, *, project: str = "") -> Source:
         where = files.name(file, folder)
         try:
             branch = _branch(file, where, records.get(file.stem, []), lost)
+        except NewerError:
+            raise
         except SourceError as error:
-            if "newer" in error.message:
-                raise
             lost.append(Leftover(where, error.message.partition(". ")[0]))
             continue
         if branch is None:
@@ -91,7 +95,7 @@ def _object(path: Path) -> dict[str, Any] | None:
 def _refuse_newer(path: Path, doc: dict[str, Any]) -> None:
     version = doc.get("version", VERSION)
     if type(version) is not int or version > VERSION:
-        raise SourceError(
+        raise NewerError(
             f"`{files.shown(path)}` is of version {files.shown(str(version)[:40])}, newer than the {VERSION} that this "
             "version reads. Nothing was imported.",
             hint="upgrade noforgetti",
@@ -168,12 +172,13 @@ def _states(now: list[Entry], records: list[dict[str, Any]], updated: str) -> li
 
 def _before(after: list[Entry], review: dict[str, Any]) -> list[Entry]:
     """The state that a review found: its changes taken back, the removed ones put where they were."""
-    changes = [one for one in review.get("changes") or () if isinstance(one, dict)]
+    told = review.get("changes")
+    changes = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
     state = list(after)
     back: list[tuple[int, Entry]] = []
     for one in changes:
         own = files.mended(one.get("id"))
-        old = next((one[key] for key in ("before", "entry") if isinstance(one.get(key), dict)), None)
+        old: Entry | None = next((one[key] for key in ("before", "entry") if isinstance(one.get(key), dict)), None)
         what = next((one[key] for key in ("type", "kind", "op", "action") if isinstance(one.get(key), str)), "")
         if what == "add":
             state = [each for each in state if each.get("id") != own]
@@ -181,7 +186,7 @@ def _before(after: list[Entry], review: dict[str, Any]) -> list[Entry]:
             index = next((one[key] for key in ("index", "indexBefore") if type(one.get(key)) is int), len(state))
             back.append((index, old))
         elif what == "update" and old is not None:
-            state = [old if each.get("id") == own else each for each in state]
+            state = [(old if each.get("id") == own else each) for each in state]
     for index, old in sorted(back, key=lambda each: each[0]):
         if not any(each.get("id") == old.get("id") for each in state):
             state.insert(min(max(index, 0), len(state)), old)
@@ -205,21 +210,21 @@ def _item(entry: Entry) -> Item:
     text = files.mended(entry.get("text"))
     own = files.mended(entry.get("id")) or files.digest(text)
     created, updated = files.stamp(entry.get("createdAt")), files.stamp(entry.get("updatedAt"))
-    importance = entry.get("importance")
+    importance = files.mended(entry.get("importance"))
+    known = importance in set(Importance)
     item = Item(
         name=own,
         text=text,
         group=own,
         category=Category.LESSON,
-        importance=Importance(importance) if importance in set(Importance) else Importance.NORMAL,
+        importance=Importance(importance) if known else Importance.NORMAL,
         assessed=files.stamp(entry.get("importanceAssessedAt")),
         cue=Cue.BEHAVIORAL if entry.get("createdBy") == "background_review" else Cue.EXPLICIT,
         created="" if created == _EPOCH else created,
         reinforced=updated if updated > created else "",
         session=files.mended(entry.get("sourceSessionId")),
     )
-    odd = isinstance(importance, str) and importance not in set(Importance)
-    return replace(item, notes=(f"importance: {importance[:40]}",)) if odd else item
+    return item if known or not importance else replace(item, notes=(f"importance: {importance[:40]}",))
 
 
 def _records(folder: Path, lost: list[Leftover]) -> dict[str, list[dict[str, Any]]]:

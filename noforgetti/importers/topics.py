@@ -259,7 +259,7 @@ def _values(path: Path, leftovers: list[Leftover]) -> list[tuple[int, Any]]:
 
 def _item(name: str, text: str, where: str, category: Category, record: Record, marks: set[str]) -> Item:
     """A line with its record. Without one the product takes a pinned line as said and any other as observed, once."""
-    state, cue = record.get("userState"), record.get("cue")
+    state, cue = record.get("userState"), files.mended(record.get("cue"))
     rule = _rule(record)
     evidence = record.get("evidenceCount")
     reinforced, created = files.stamp(record.get("lastReinforced")), files.stamp(record.get("firstSeen"))
