@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
     Read = Callable[..., Source]
 
-READERS = ("claude_code", "instructions", "basic_memory", "mcp_memory", "mem0", "own")
+TEXTS = ("claude_code", "instructions", "basic_memory", "mcp_memory", "mem0", "own", "topics")
+DATABASES = ("pi_memory", "memories_db")
+READERS = (*TEXTS, *DATABASES, "no_forgetti")
 FILES = {
     "claude_code": "MEMORY.md",
     "instructions": "AGENTS.md",
@@ -28,11 +30,16 @@ FILES = {
     "mcp_memory": "memory.jsonl",
     "mem0": "export.json",
     "own": "export.json",
+    "topics": "lessons.md",
+    "pi_memory": "memory.db",
+    "memories_db": "memories.db",
+    "no_forgetti": "main.json",
 }
 LINES = {
     "claude_code": "- Keep the tests of part {} quick and its fixtures small\n",
     "instructions": "- Keep the tests of part {} quick and its fixtures small\n",
     "basic_memory": "- [method] Keep the tests of part {} quick and its fixtures small #tests\n",
+    "topics": "- [lesson] Keep the tests of part {} quick and its fixtures small\n",
     "mcp_memory": '{{"type":"entity","name":"Part {}","entityType":"part","observations":["It is quick"]}}\n',
     "mem0": '{{"id":"{}","memory":"Keep the tests quick"}}\n',
     "own": (
@@ -45,6 +52,12 @@ LINES = {
 @pytest.fixture(params=READERS)
 def name(request: pytest.FixtureRequest) -> str:
     """Each reader by its module."""
+    return str(request.param)
+
+
+@pytest.fixture(params=TEXTS)
+def text_format(request: pytest.FixtureRequest) -> str:
+    """Each reader of text that is read line by line."""
     return str(request.param)
 
 
@@ -89,7 +102,7 @@ def test_a_huge_file_is_refused_or_left_over_unread(name: str, tmp_path: Path) -
     with (tmp_path / FILES[name]).open("wb") as file:
         file.truncate(1 << 30)  # sparse
 
-    with pytest.raises(SourceError, match=r"1,073,741,824 bytes, more than 67,108,864"):
+    with pytest.raises(SourceError, match=r"1,073,741,824 bytes, more than 67,108,864|Nothing was imported"):
         reader(name)(tmp_path / FILES[name])
 
 
@@ -97,37 +110,37 @@ def test_an_empty_file_holds_nothing(name: str, tmp_path: Path) -> None:
     assert count(reader(name), put(tmp_path, FILES[name], "")) == 0
 
 
-def test_twenty_thousand_lines_are_read(name: str, tmp_path: Path) -> None:
-    path = put(tmp_path, FILES[name], "".join(LINES[name].format(number) for number in range(20_000)))
+def test_twenty_thousand_lines_are_read(text_format: str, tmp_path: Path) -> None:
+    path = put(tmp_path, FILES[text_format], "".join(LINES[text_format].format(number) for number in range(20_000)))
 
-    source = reader(name)(path)
+    source = reader(text_format)(path)
 
     assert (source.items, source.leftovers) == (20_000, ())
 
 
-def test_a_torn_end_costs_the_last_line_at_most(name: str, tmp_path: Path) -> None:
-    data = "".join(LINES[name].format(number) for number in range(10)).encode()
-    path = put(tmp_path, FILES[name], data[:-20] + b"\0\xff\xfe" + b"\0" * 9)
+def test_a_torn_end_costs_the_last_line_at_most(text_format: str, tmp_path: Path) -> None:
+    data = "".join(LINES[text_format].format(number) for number in range(10)).encode()
+    path = put(tmp_path, FILES[text_format], data[:-20] + b"\0\xff\xfe" + b"\0" * 9)
 
-    source = reader(name)(path)
+    source = reader(text_format)(path)
 
     assert source.items == 9
     assert len(source.leftovers) == 1
 
 
 @pytest.mark.parametrize("change", ["bom", "crlf", "utf-16"])
-def test_marks_and_line_ends_of_other_systems_change_nothing(name: str, tmp_path: Path, change: str) -> None:
-    text = "".join(LINES[name].format(number) for number in range(3))
-    plain = reader(name)(put(tmp_path, FILES[name], text))
+def test_marks_and_line_ends_of_other_systems_change_nothing(text_format: str, tmp_path: Path, change: str) -> None:
+    text = "".join(LINES[text_format].format(number) for number in range(3))
+    plain = reader(text_format)(put(tmp_path, FILES[text_format], text))
     data = {
         "bom": b"\xef\xbb\xbf" + text.encode(),
         "crlf": text.replace("\n", "\r\n").encode(),
         "utf-16": text.encode("utf-16"),
     }
-    os.utime(put(tmp_path, FILES[name], data[change]), (1_000_000_000, 1_000_000_000))
-    os.utime(tmp_path / FILES[name], (1_000_000_000, 1_000_000_000))
+    os.utime(put(tmp_path, FILES[text_format], data[change]), (1_000_000_000, 1_000_000_000))
+    os.utime(tmp_path / FILES[text_format], (1_000_000_000, 1_000_000_000))
 
-    found = reader(name)(tmp_path / FILES[name])
+    found = reader(text_format)(tmp_path / FILES[text_format])
 
     assert [(one.name, one.text) for one in found.branches[0].revisions[0].items] == [
         (one.name, one.text) for one in plain.branches[0].revisions[0].items
