@@ -95,6 +95,9 @@ def inspect(host: str, parts: Sequence[Part], records: Records, program: str, ex
             pieces.extend((part, piece) for piece in part.look(text, record.marks if record else Marks()))
         except files.UnusableFile as error:
             troubles.append(Trouble("unreadable-file", f"{host}: {error.message}", error.hint))
+        except Unusable as error:
+            what = f"{host}: `{part.path}` cannot be used: {error}"
+            troubles.append(Trouble("unreadable-file", what, "correct the file by hand"))
     ours = [(part, piece) for part, piece in pieces if piece.state in (State.CURRENT, State.OLD, State.CHANGED)]
     installed = bool(ours)
     for part, piece in pieces:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import stat
 import subprocess
+import sys
 import time
+from contextlib import closing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from .conftest import CommandLine
 
@@ -169,6 +172,71 @@ def _less(nf: CommandLine) -> None:
         nf("remove", one["id"])
 
 
+def _wired(nf: CommandLine, old: str, new: str) -> None:
+    """Codex is installed, and its hooks are changed by somebody else."""
+    (nf.home.parent / ".codex").mkdir()
+    assert nf("install", "codex").status == 0
+    hooks = nf.home.parent / ".codex" / "hooks.json"
+    text = hooks.read_text(encoding="utf-8")
+    assert old in text
+    hooks.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def _gone_program(nf: CommandLine) -> None:
+    _wired(nf, f"{Path(sys.executable).parent}/noforgetti", "/gone/noforgetti")
+
+
+def _second_program(nf: CommandLine) -> None:
+    other = nf.home / "noforgetti"
+    other.write_text("#!/bin/sh\n", encoding="utf-8")
+    other.chmod(0o755)
+    _wired(nf, f"{Path(sys.executable).parent}/noforgetti", str(other))
+
+
+def _torn_hooks(nf: CommandLine) -> None:
+    _wired(nf, "}", "")
+
+
+def _foreign_server(nf: CommandLine) -> None:
+    folder = nf.home.parent / ".codex"
+    folder.mkdir()
+    (folder / "config.toml").write_text('[mcp_servers.noforgetti]\ncommand = "other"\n', encoding="utf-8")
+
+
+def _foreign_gone(nf: CommandLine) -> None:
+    (nf.home.parent / ".codex" / "config.toml").unlink()
+
+
+def _hooks_gone(nf: CommandLine) -> None:
+    (nf.home.parent / ".codex" / "hooks.json").unlink()
+    assert nf("install", "codex").status == 0
+
+
+def _installed(nf: CommandLine) -> None:
+    assert nf("install", "codex").status == 0
+
+
+def _stale_pi(nf: CommandLine) -> None:
+    folder = nf.home.parent / ".pi" / "agent" / "extensions" / "noforgetti"
+    assert nf("install", "pi").status == 0
+    launch = folder / "launch.json"
+    launch.write_text('{"command": ["/gone/noforgetti", "serve", "--stdio"]}', encoding="utf-8")
+
+
+def _pi_again(nf: CommandLine) -> None:
+    assert nf("install", "pi").status == 0
+
+
+def _failed_hook(nf: CommandLine) -> None:
+    nf.process("hook", "codex", "SessionStart", stdin=b"{")
+
+
+def _a_day_later(nf: CommandLine) -> None:
+    state = next(nf.home.rglob("state.sqlite"))
+    with closing(sqlite3.connect(state)) as db, db:
+        db.execute("update trace set time = '2020-01-01T00:00:00Z'")
+
+
 def _overwritten(nf: CommandLine) -> None:
     path = next(line.split("\t")[1] for line in nf.git("ls-tree", "-r", "main").splitlines() if "lessons/" in line)
     _by_hand(path, b"---\nno end")(nf)
@@ -242,6 +310,18 @@ FAULTS = {
     "a state database that is none": Fault("state-damaged", _database("state.sqlite"), "doctor --fix", _doctor_fix),
     "an index that is no database": Fault("index-damaged", _database("sessions.sqlite"), "doctor --fix", _doctor_fix),
     "vectors that are no database": Fault("index-damaged", _database("vectors.sqlite"), "doctor --fix", _doctor_fix),
+    "a host that starts a program which is gone": Fault(
+        "stale-command", _gone_program, "noforgetti install codex", _installed
+    ),
+    "a host that starts another installation": Fault(
+        "second-install", _second_program, "noforgetti install codex", _installed
+    ),
+    "a configuration of a host that is torn": Fault("unreadable-file", _torn_hooks, "", _hooks_gone),
+    "a server of our name that is not ours": Fault(
+        "foreign-entry", _foreign_server, "remove or rename it", _foreign_gone
+    ),
+    "an extension of Pi that starts nothing": Fault("stale-command", _stale_pi, "noforgetti install pi", _pi_again),
+    "a hook that could not answer": Fault("hook-failing", _failed_hook, "noforgetti install HOST", _a_day_later),
     "a project that was moved": Fault("orphan", _moved_project, "noforgetti relink", _relink),
 }
 
@@ -257,7 +337,7 @@ def test_a_fault_is_found_with_its_fix_and_the_fix_mends_it(nf: CommandLine, nam
     found = [one for one in done.doc["findings"] if one["code"] == fault.code]
 
     assert (done.status, done.doc["outcome"]) == (1, "unhealthy")
-    assert len(found) == 1, done.doc["findings"]
+    assert found, done.doc["findings"]
     assert found[0]["hint"]
     assert fault.named in found[0]["hint"]
     assert TOKEN not in done.out

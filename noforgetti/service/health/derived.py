@@ -85,10 +85,15 @@ def _sessions(memory: Memory) -> Iterator[Finding]:
     recall.close()
 
 
-def _reviews(memory: Memory) -> Iterator[Finding]:
+def state_is_there(memory: Memory) -> bool:
+    """Whether the state database can be looked into: opening one that is missing or damaged would make it."""
     path = os.path.join(memory.places.state_of(memory.name), _STATE)
-    if not os.path.isfile(path) or not _sound(path):
-        return  # opening it would make it
+    return os.path.isfile(path) and _sound(path)
+
+
+def _reviews(memory: Memory) -> Iterator[Finding]:
+    if not state_is_there(memory):
+        return
     for branch in memory.heads():
         view = cadence.cadence_view(memory, branch)
         if view["failures"]:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from noforgetti.errors import NoForgettiError
-from noforgetti.service.health import derived, machine, projects, repository
+from noforgetti.service.health import derived, hosts, machine, projects, repository
 from noforgetti.service.health.finding import Finding
 from noforgetti.service.places import places
 
@@ -34,7 +34,12 @@ def opened(folder: str, environ: Mapping[str, str], *, wide: bool = False) -> tu
 def examine(memory: Memory, environ: Mapping[str, str] = os.environ) -> list[Finding]:
     """Everything that can be said about this project's memory and what is around it. Changes nothing."""
     found: list[Finding] = []
-    parts = [machine.examine(memory, environ), derived.examine(memory), projects.examine(memory)]
+    parts = [
+        machine.examine(memory, environ),
+        derived.examine(memory),
+        hosts.examine(memory, environ),
+        projects.examine(memory),
+    ]
     if memory.exists:
         parts.insert(1, repository.examine(memory))
     else:
