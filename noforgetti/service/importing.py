@@ -16,8 +16,10 @@ from noforgetti.importers.base import FORMATS, Leftover, Revision, SourceBranch
 from noforgetti.model.commit import AUTHORS, CommitKind, Message, counted, describe, entries_trailer
 from noforgetti.model.entry import MAIN, BranchName, CommitId, Scope, Snapshot, Writer
 from noforgetti.policy import scoring
+from noforgetti.policy import skill as packages
 from noforgetti.policy.names import BadBranchName, branch_name, proposed
-from noforgetti.service import books, candidates
+from noforgetti.policy.verdict import Refusal
+from noforgetti.service import books, candidates, skills
 from noforgetti.service.history import edits_of
 from noforgetti.service.import_plan import Outcome, Plan, Row, came_from, plan
 from noforgetti.service.memory import Draft, Memory
@@ -193,7 +195,7 @@ def _newest(
         found = _plan(memory, source, state.items, now, prune=wish.prune, time=state.time, removed=removed)
         planned[:] = [found]
         lost[:] = []
-        files = list(_files(source, now, lost))
+        files = list(_files(memory, source, now, lost))
         if wish.dry_run or not (found.changes or files):
             return None
         return Draft((*edits_of(now, found.changes), *files), _message(source, state, found.changes), Writer.IMPORT)
@@ -243,7 +245,7 @@ def _history(
         for state in one.revisions:
             found = _plan(memory, source, state.items, now, prune=True, time=state.time)
             newest = state is one.revisions[-1]
-            files = list(_files(source, now, [])) if newest and target == MAIN else []
+            files = list(_files(memory, source, now, [])) if newest and target == MAIN else []
             if not found.changes and not files:
                 continue
             edits = (*edits_of(now, found.changes), *files)
@@ -306,15 +308,28 @@ def _removed(memory: Memory, format_: str, now: Snapshot) -> frozenset[str]:
     return frozenset(brought - {came_from(entry)[0] for entry in now})
 
 
-def _files(source: Source, now: Snapshot, lost: list[Leftover]) -> Iterable[Edit]:
-    """Files beside the entries, where the branch has none of that name."""
+def _files(memory: Memory, source: Source, now: Snapshot, lost: list[Leftover]) -> Iterable[Edit]:
+    """Files beside the entries, where the branch has none of that name. One that it has, the same, is silent."""
     for path, data in source.files.items():
         if path in now.files:
-            lost.append(Leftover(path, "the branch has such a file, and it was left as it is"))
-        elif path not in _FILES:
-            lost.append(Leftover(path, "no file of that name belongs beside the entries"))
+            if memory.store.read_blob(now.files[path]) != data:
+                lost.append(Leftover(path, "the branch has such a file, and it was left as it is"))
+        elif why := _unfit(path, data):
+            lost.append(Leftover(path, why))
         else:
             yield PutFile(path, data)
+
+
+def _unfit(path: str, data: bytes) -> str:
+    """Why a file of a source does not belong beside the entries; empty when it does. A skill must be one that could be
+    saved here."""
+    if path in _FILES:
+        return ""
+    folder, _, name = path.rpartition("/")[0].partition("/")
+    if path != skills.place(name) or not folder:
+        return "no file of that name belongs beside the entries"
+    found = packages.read(name, data.decode("utf-8", "replace"))
+    return found.message.removesuffix(" Nothing was written.") if isinstance(found, Refusal) else ""
 
 
 def _message(source: Source, state: Revision, changes: Sequence[Change]) -> Message:
