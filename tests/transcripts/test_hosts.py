@@ -360,7 +360,7 @@ def test_a_hook_s_text_without_our_lines_is_not_the_user_s_either() -> None:
     message = {"id": "1", "timestamp": AT, "type": "user", "content": [{"text": "fix it"}, {"text": told}]}
     answer = {"id": "2", "timestamp": AT, "type": "gemini", "content": "done"}
     parts = [{"text": "fix it"}, {"text": "&lt;project_memory&gt;Use npm&lt;/project_memory&gt;"}]
-    of_qwen = [
+    of_qwen: list[dict[str, Any]] = [
         {"uuid": "1", "parentUuid": None, "sessionId": "s", "type": "user", "message": {"parts": parts}},
         {
             "uuid": "2",
