@@ -51,10 +51,13 @@ def read(path: Path, *, project: str = "") -> Source:
     lost = []
     found: list[SourceBranch] = []
     records = _records(folder, lost)
-    for file in sorted((folder / "branches").glob("*.json")):
+    inside, more = files.below(folder / "branches", (".json",))
+    lost += [replace(one, where=f"branches/{one.where}") for one in more]
+    for file in inside:
         where = files.name(file, folder)
+        named = files.name(file, folder / "branches").removesuffix(".json")
         try:
-            branch = _branch(file, where, records.get(file.stem, []), lost)
+            branch = _branch(file, where, records.get(named, []), lost)
         except NewerError:
             raise
         except SourceError as error:
@@ -237,8 +240,8 @@ def _records(folder: Path, lost: list[Leftover]) -> dict[str, list[dict[str, Any
             lost.append(Leftover(files.name(path, folder), "is no whole record of a review"))
             continue
         named = (record.get(key) for key in ("branch", "branchName"))
-        name = next((one for one in named if isinstance(one, str) and one), path.parent.name)
-        found.setdefault(name, []).append(record)
+        name = next((one for one in named if isinstance(one, str) and one), "")
+        found.setdefault(name or path.parent.relative_to(revisions).as_posix(), []).append(record)
     return found
 
 

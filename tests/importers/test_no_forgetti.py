@@ -123,11 +123,13 @@ def test_parents_come_before_their_forks_and_a_ring_is_cut(tmp_path: Path) -> No
     branch(tmp_path, A, name="lost", parent="nowhere")
     branch(tmp_path, A, name="ring-1", parent="ring-2")
     branch(tmp_path, A, name="ring-2", parent="ring-1")
+    branch(tmp_path, A, name="feature/x", parent="main")
 
     found = [(one.name, one.parent) for one in read(tmp_path).branches]
 
     assert found == [
         ("main", ""),
+        ("feature/x", "main"),
         ("lost", ""),
         ("spike", "main"),
         ("a-fork", "spike"),
