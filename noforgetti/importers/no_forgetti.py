@@ -239,8 +239,7 @@ def _records(folder: Path, lost: list[Leftover]) -> dict[str, list[dict[str, Any
         if record is None or not isinstance(record.get("kind"), str):
             lost.append(Leftover(files.name(path, folder), "is no whole record of a review"))
             continue
-        named = (record.get(key) for key in ("branch", "branchName"))
-        name = next((one for one in named if isinstance(one, str) and one), "")
+        name = files.mended(record.get("branch")) or files.mended(record.get("branchName"))
         found.setdefault(name or path.parent.relative_to(revisions).as_posix(), []).append(record)
     return found
 
