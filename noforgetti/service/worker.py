@@ -100,12 +100,14 @@ def detach(memory: Memory, environ: Mapping[str, str]) -> bool:
     """Start a worker that outlives this process, when there is work for a reviewer that needs no host; answers whether
     it was started. It has no pipe of ours, ends by itself, and a reviewer's own session never starts one."""
     from noforgetti.service import backlog
+    from noforgetti.transcripts import base
 
     settings = memory.settings.review
-    if not settings.enabled or settings.reviewer in ("auto", "host") or child_of(environ):
+    if not settings.enabled or settings.reviewer == "host" or child_of(environ):
         return False
-    if not backlog.due(memory):
-        return False
+    waiting = backlog.due(memory)
+    if not waiting or (settings.reviewer == "auto" and all(base.format_of(Path(one.file)) == "pi" for one in waiting)):
+        return False  # a session of Pi's is best read by the model of the next one
     try:
         subprocess.Popen(
             [sys.executable, "-P", "-m", "noforgetti", "-C", memory.project.checkout, "worker", "--once"],
