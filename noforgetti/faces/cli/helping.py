@@ -76,6 +76,11 @@ EXAMPLES: dict[str, Examples] = {
         ("noforgetti candidates accept ID", "remember it"),
     ),
     "promotions": (("noforgetti promotions accept ID", "make a memory the rule or skill that it could be"),),
+    "import": (
+        ("noforgetti import", "what can be imported, and what lies here"),
+        ("noforgetti import claude-code --dry-run", "what would come of Claude Code's memory, and what would not"),
+        ("noforgetti import mem0 export.json", "one commit; `noforgetti undo COMMIT` takes it back"),
+    ),
     "export": (
         ("noforgetti export markdown", "one document for reading, on standard output"),
         ("noforgetti export json memory.json", "everything; `noforgetti import noforgetti memory.json` brings it back"),

@@ -7,13 +7,14 @@ import os
 import click
 
 from noforgetti.faces import imported
+from noforgetti.faces.cli import completing
 from noforgetti.faces.cli.main import Session, cli, pass_session
 from noforgetti.importers.base import FORMATS
 
 
 @cli.command("import")
-@click.argument("source", required=False, type=click.Choice([one.name for one in FORMATS]), metavar="SOURCE")
-@click.argument("path", required=False, default="")
+@click.argument("source", required=False, type=click.Choice([one.name for one in FORMATS]), metavar="[SOURCE]")
+@click.argument("path", required=False, default="", shell_complete=completing.files)
 @click.option("--dry-run", is_flag=True, help="Only say what would come, and what would not and why.")
 @click.option("--prune", is_flag=True, help="Remove entries of an earlier import that the source holds no longer.")
 @click.option("--restore", is_flag=True, help="Bring back what was removed here since an earlier import.")
