@@ -179,11 +179,11 @@ def _topics(memory: Memory, parts: list[_Part]) -> tuple[dict[str, str], list[st
     part = parts[0]
     files = topics.files(part.entries)
     notes: list[str] = []
-    more = sorted(path for path in files if path.rpartition("/")[2].removesuffix(".md")[-2:-1] == "-")
+    more = [path for path in files if "-" in path.rpartition("/")[2]]
     if more:
+        what = f"`{more[0]}`" if len(more) == 1 else f"{len(more):,} more files, such as `{more[0]}`"
         notes.append(
-            f"A topic file ends at {topics.LARGEST:,} characters; the rest is in {', '.join(more)}, "
-            "which other products do not read."
+            f"A topic file ends at {topics.LARGEST:,} characters; the rest is in {what}. Other products do not read that."
         )
     judged = topics.scores(part.entries, part.signals, memory.clock())
     others = {path: text for path, text in _others(memory, part.snapshot, notes).items() if path in _BESIDE_TOPICS}

@@ -185,8 +185,8 @@ def test_a_topic_file_ends_at_its_cap_and_another_goes_on(memory: Memory, tmp_pa
     assert max(sizes.values()) <= 12_000
     (note,) = made.notes
     assert note == (
-        "A topic file ends at 12,000 characters; the rest is in topics/lessons-2.md, topics/lessons-3.md, "
-        "which other products do not read."
+        "A topic file ends at 12,000 characters; the rest is in 2 more files, such as `topics/lessons-2.md`. "
+        "Other products do not read that."
     )
     exporting.save(memory, made, str(tmp_path / "out"))
     assert len(back(read(tmp_path / "out"))) == 60
