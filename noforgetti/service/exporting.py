@@ -183,7 +183,8 @@ def _topics(memory: Memory, parts: list[_Part]) -> tuple[dict[str, str], list[st
     if more:
         what = f"`{more[0]}`" if len(more) == 1 else f"{len(more):,} more files, such as `{more[0]}`"
         notes.append(
-            f"A topic file ends at {topics.LARGEST:,} characters; the rest is in {what}. Other products do not read that."
+            f"A topic file ends at {topics.LARGEST:,} characters; the rest is in {what}. Other products do not "
+            "read that."
         )
     judged = topics.scores(part.entries, part.signals, memory.clock())
     others = {path: text for path, text in _others(memory, part.snapshot, notes).items() if path in _BESIDE_TOPICS}
