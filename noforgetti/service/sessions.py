@@ -30,7 +30,7 @@ _DASHED = 180  # characters of a folder's name that are the path's for sure: Cla
 _DEPTH = 3  # folders of a tree below its top: Codex's are year, month and day
 
 
-_CWD = re.compile(rb'"cwd": ?"(?:[^"\\\\]|\\\\.){1,4096}"')
+_CWD = re.compile(rb'"cwd": ?"(?:[^"\\]|\\.){1,4096}"')
 
 
 class NoSession(NoForgettiError):

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from noforgetti.service.sessions import NoSession, belonging, newest, session_files, worktrees_of
+from noforgetti.service.sessions import NoSession, belonging, cwd_of, named, newest, session_files, worktrees_of
 from noforgetti.store.discovery import Project, discover
+from noforgetti.transcripts import base
+from tests.transcripts.hosts import HOSTS, laid_out
 
 PROJECT = Project("/home/me/web shop", kind="git")
 FOLDER = "--home-me-web shop--"
@@ -185,3 +187,76 @@ def test_worktrees_share_their_sessions_when_they_share_memory(tmp_path: Path, m
     cwds = [json.loads(Path(one.path).read_text())["cwd"] for one in found]
     assert sorted(cwd for cwd in cwds if belongs(cwd)) == sorted([str(main)] + [str(linked)] * together)
     assert worktrees_of(str(main)) == [str(linked)]
+
+
+# ---- other hosts
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_session_of_any_host_is_found_by_its_id(tmp_path: Path, host: str) -> None:
+    path = laid_out(host, tmp_path, PROJECT.root)
+    environ = {"HOME": str(tmp_path)}
+
+    listed = {one.path: one.format for one in session_files(PROJECT, environ)}
+
+    assert listed[str(path)] == host
+    assert named(base.read(path).session, PROJECT, environ) == str(path)
+    assert named("00000000-gone", PROJECT, environ) == ""
+    assert cwd_of(str(path), host) == PROJECT.root
+
+
+@pytest.mark.parametrize(
+    ("host", "variable", "usual"),
+    [
+        ("claude-code", "CLAUDE_CONFIG_DIR", ".claude"),
+        ("codex", "CODEX_HOME", ".codex"),
+        ("opencode", "XDG_DATA_HOME", ".local/share"),
+        ("gemini", "GEMINI_CLI_HOME", ""),
+    ],
+)
+def test_a_host_s_own_variable_says_where_its_sessions_are(
+    tmp_path: Path, host: str, variable: str, usual: str
+) -> None:
+    path = laid_out(host, tmp_path / "there", PROJECT.root)
+
+    found = session_files(PROJECT, {"HOME": str(tmp_path), variable: str(tmp_path / "there" / usual)})
+
+    assert str(path) in [one.path for one in found]
+    assert session_files(PROJECT, {"HOME": str(tmp_path)}) == []
+
+
+def test_sessions_of_subfolders_count_and_those_of_names_alike_are_told_apart(tmp_path: Path) -> None:
+    shop, project = tmp_path / "shop", Project(str(tmp_path / "shop"), kind="git")
+    (shop / "api").mkdir(parents=True)
+    git(shop, "init")
+    alike = tmp_path / "shop-api"
+    alike.mkdir()
+    home = {"HOME": str(tmp_path / "home")}
+    mine = laid_out("claude-code", tmp_path / "home", str(shop / "api"))
+    os.utime(mine, (1, 1))
+
+    assert newest(project, home) == mine
+    assert laid_out("claude-code", tmp_path / "home", str(alike)) == mine  # one folder for both, by its name
+    with pytest.raises(NoSession):
+        newest(project, home)
+
+
+def test_of_thousands_of_sessions_of_codex_only_the_newest_are_opened(tmp_path: Path) -> None:
+    mine = laid_out("codex", tmp_path, PROJECT.root)
+    os.utime(mine, (1_000, 1_000))
+    for number in range(200):
+        other = mine.with_name(f"rollout-{number:03}.jsonl")
+        other.write_text('{"type":"session_meta","payload":{"id":"x","cwd":"/elsewhere"}}\n')
+
+    with pytest.raises(NoSession):
+        newest(PROJECT, {"HOME": str(tmp_path)})
+    other.unlink()
+    assert newest(PROJECT, {"HOME": str(tmp_path)}) == mine
+
+
+def test_a_header_longer_than_what_is_read_still_says_the_folder(tmp_path: Path) -> None:
+    path = tmp_path / "long.jsonl"
+    path.write_text(json.dumps({"type": "session_meta", "payload": {"cwd": '/a"b', "instructions": "x" * 100_000}}))
+
+    assert cwd_of(str(path), "codex") == '/a"b'
+    assert (cwd_of(str(tmp_path / "gone"), "codex"), cwd_of(str(tmp_path), "codex")) == ("", "")
