@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from service.said import NOTHING, everything_in, fake_secret, learns, proposal
 from store.builders import fsck, git
+from transcripts.hosts import SESSION, laid_out
 
 from .bridge_host import Host, hosting, says
 
@@ -484,3 +485,18 @@ def test_forty_hosts_that_die_or_hang_up_leave_nothing_behind(host: Host) -> Non
     subjects = git(host.repository, "log", "--format=%s", "main").splitlines()
     assert subjects == [f"review: add 1: {LEARNED}", "add: Use tabs."]
     assert not fsck(host.repository)
+
+
+def test_a_session_of_opencode_is_read_from_its_database_and_its_model_is_not_asked_for(
+    host: Host, tmp_path: Path
+) -> None:
+    host.config('[review]\nreviewer = "rules"\n')  # `auto` would run the program, where there is one
+    bridge = host.start(hello=False)
+    bridge.call("hello", protocol=1, host="opencode", host_version="", cwd=str(host.project))
+    path = laid_out("opencode", tmp_path / "elsewhere", str(host.project))
+    host.who = {"id": SESSION, "file": str(path)}
+
+    host.command(bridge, "review")
+
+    assert last_review(host)["outcome"] == "applied"
+    assert bridge.asked == []

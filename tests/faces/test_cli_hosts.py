@@ -8,14 +8,14 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
+from transcripts.hosts import HOSTS, laid_out
 
 from noforgetti.transcripts.base import database_of
-from tests.transcripts.hosts import HOSTS, laid_out
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.faces.conftest import CommandLine
+    from .conftest import CommandLine
 
 RULES = ("review", "--reviewer", "rules")
 LEARNED = "From now on always use pnpm, never npm."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from transcripts.hosts import laid_out
 
 from noforgetti.review.reviewer import ReviewAbortedError
 from noforgetti.review.reviewers.command import CommandReviewer
@@ -15,7 +16,6 @@ from noforgetti.review.reviewers.rules import RulesReviewer
 from noforgetti.service.reviewers import BadReviewer, Suited, choose, one_for, suiting
 from noforgetti.service.settings import HttpReviewer as Endpoint
 from noforgetti.service.settings import ReviewSettings, Settings
-from tests.transcripts.hosts import laid_out
 
 if TYPE_CHECKING:
     from pathlib import Path

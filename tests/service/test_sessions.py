@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from transcripts.hosts import HOSTS, laid_out
 
 from noforgetti.service.sessions import NoSession, belonging, cwd_of, named, newest, session_files, worktrees_of
 from noforgetti.store.discovery import Project, discover
 from noforgetti.transcripts import base
-from tests.transcripts.hosts import HOSTS, laid_out
 
 PROJECT = Project("/home/me/web shop", kind="git")
 FOLDER = "--home-me-web shop--"

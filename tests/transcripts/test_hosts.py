@@ -12,7 +12,7 @@ import pytest
 from noforgetti.model.evidence import BEGIN, END, Item, Role
 from noforgetti.transcripts import base, claude_code, codex, gemini, opencode, qwen
 from noforgetti.transcripts.base import TranscriptError
-from tests.transcripts.hosts import GOLDEN, HOSTS, SESSION, SHOP, database, laid_out, lines
+from transcripts.hosts import GOLDEN, HOSTS, SESSION, SHOP, database, laid_out, lines
 
 if TYPE_CHECKING:
     from pathlib import Path

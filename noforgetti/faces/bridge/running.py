@@ -18,6 +18,7 @@ from noforgetti.faces.bridge.wire import HostError, Peer
 from noforgetti.model.evidence import Role
 from noforgetti.review.reviewer import ReviewAbortedError
 from noforgetti.service import promotions_file
+from noforgetti.service.settings import HOSTS
 from noforgetti.service.views import change_view
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class Job:
 class Reviews:
     """The reviews of one bridge: at most one at a time, so that two never ask the host's model at once."""
 
-    def __init__(self, memory: Memory, peer: Peer) -> None:
-        self._memory, self._peer = memory, peer
+    def __init__(self, memory: Memory, peer: Peer, *, host: str = "pi") -> None:
+        self._memory, self._peer, self._host = memory, peer, host
         self._thread: threading.Thread | None = None
         self._cancelled = threading.Event()
         self._stop: Callable[[], None] = lambda: None
@@ -119,7 +120,7 @@ class Reviews:
 
         if not job.dream and not due(memory, job.branch):
             return
-        by = choose(memory.settings, ask=self._ask_model)
+        by = choose(memory.settings, ask=None if self._asks_no_host else self._ask_model)
         self._stop = getattr(by, "stop", lambda: None)
         done = dream(memory, job.branch, by, forced=job.dream, cancelled=self._cancelled.is_set)
         doc = dreamt_view(memory, done)
@@ -148,7 +149,7 @@ class Reviews:
         if not forced and not cadence.due(memory, job.branch).due:
             return 0
         learned = 0
-        by = choose(memory.settings, ask=self._ask_model)
+        by = choose(memory.settings, ask=None if self._asks_no_host else self._ask_model, host=self._host)
         self._stop = getattr(by, "stop", lambda: None)
         for number in range(_WINDOWS):
             done = review(
@@ -163,20 +164,20 @@ class Reviews:
     def _others(self, memory: Memory) -> None:
         """Sessions of the project that ended before their review did: a few, oldest first; the rest waits."""
         from noforgetti.service import backlog
-        from noforgetti.service.reviewers import choose
+        from noforgetti.service.reviewers import choose, suiting
 
         if not backlog.due(memory):
             return
-        by = choose(memory.settings, ask=self._ask_model)
+        by = suiting(memory.settings) if self._asks_no_host else choose(memory.settings, ask=self._ask_model)
         self._stop = getattr(by, "stop", lambda: None)
         for one, done in backlog.work_off(memory, by, most=_SESSIONS, cancelled=self._cancelled.is_set):
             self._report(memory, Job(requests.Session(one.session, one.file), one.branch, 0), done, first=False)
 
     def _transcript(self, job: Job) -> Transcript:
-        from noforgetti.transcripts import pi
+        from noforgetti.transcripts import base, pi
 
         if job.session.file:
-            return pi.read(Path(job.session.file))
+            return base.read(Path(job.session.file), kind=self._host if self._asks_no_host else "pi")
         answer = self._peer.ask("session/entries", {"after": None}, _ENTRIES)
         entries = answer.get("entries")
         if not isinstance(entries, list):
@@ -196,6 +197,11 @@ class Reviews:
                 raise
         # A host that ended or was killed has not failed: the review stays due at once, without a back-off.
         raise ReviewAbortedError("The session ended before the review did.")
+
+    @property
+    def _asks_no_host(self) -> bool:
+        """Whether the host does not lend its model: those with a program of their own do not, and that is asked."""
+        return self._host in HOSTS
 
     @property
     def _gone(self) -> bool:

@@ -49,7 +49,7 @@ class Server:
     """The methods of the bridge. One for each process."""
 
     def __init__(self, peer: wire.Peer, environ: Mapping[str, str], cwd: str) -> None:
-        self._peer, self._environ, self._cwd = peer, environ, cwd
+        self._peer, self._environ, self._cwd, self._host = peer, environ, cwd, ""
         self._memory: Memory | None = None
         self._turns: Turns | None = None
         self._recalling: Recalling | None = None
@@ -126,7 +126,7 @@ class Server:
             self._memory.meaning = meaning(self._embedding, load=False)
             self._recalling = Recalling(self._memory, self._embedding)
             self._turns = Turns(self._memory, self._ask)
-            self._reviews = Reviews(self._memory, self._peer)
+            self._reviews = Reviews(self._memory, self._peer, host=self._host)
             self._hearing = Hearing(self._memory)
         return self._memory
 
@@ -135,7 +135,7 @@ class Server:
     def _hello(self, params: Any) -> _Result:
         hello = msgspec.convert(params, requests.Hello)
         if self._memory is None:
-            self._cwd = hello.cwd
+            self._cwd, self._host = hello.cwd, hello.host
         project = self.memory.project
         return {"protocol": PROTOCOL, "version": __version__, "project": {"root": project.root, "key": project.key}}
 
