@@ -68,7 +68,7 @@ def proposed(name: str) -> str:
 
 def entry_id(text: str, taken: Iterable[str], draw: Callable[[int], int]) -> EntryId:
     """A new id: a slug of the text and four random base-32 characters. `draw(n)` gives a random number below n."""
-    used = set(taken)
+    used = taken if isinstance(taken, set) else set(taken)
     words = slug(text)
     while True:
         tail = "".join(_BASE32[draw(32)] for _ in range(4))

@@ -266,7 +266,7 @@ class _Planning:
         elif held is not None:
             why = "the entry here has another text or other marks"
             self.rows.append(Row(item.name, Outcome.KEPT, own.id, own.text, why))
-        elif (twin := self.by_text.get(own.text)) is not None and not own.key:
+        elif (twin := self.by_text.get(own.text)) is not None and not own.key and twin.id in self.entries:
             self.rows.append(Row(item.name, Outcome.DUPLICATE, twin.id, own.text, "an entry here says exactly that"))
         elif (refusal := guards.unsafe(own.text)) is not None or str(own.id) in self.taken:
             why = refusal.message if refusal else f"a file of the branch has the name `{own.id}`"
@@ -306,7 +306,6 @@ class _Planning:
             tags=traits.tags or held.tags,
             negative=traits.negative,
             confidence=traits.confidence,
-            archived=False,
             origin=traits.origin,
         )
         self._put(entry)

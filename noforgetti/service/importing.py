@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from noforgetti.importers.base import Item, Source
     from noforgetti.model.change import Change
+    from noforgetti.model.entry import EntryId
+    from noforgetti.model.signal import Signal
 
 _FILES = ("promotions.md", "review-guidelines.md")  # files beside the entries that a source may bring
 _TOLD = 200  # changes that a commit's body describes: a message of megabytes tells nobody anything
@@ -163,7 +165,7 @@ def _branch(
         return Imported(name, shown, (), (), notes)
     fresh = _is_fresh(memory, target)
     if fresh and (len(one.revisions) > 1 or one.parent in made):
-        return _history(memory, one, target, source, wish, made, notes)
+        return _history(memory, one, target, source, wish, made, notes, leftovers)
     if len(one.revisions) > 1:
         notes = (*notes, f"the branch has a history here, so the newest of {len(one.revisions):,} revisions came")
     return _newest(memory, one.revisions[-1], target, source, wish, (name, shown), notes, leftovers)
@@ -189,8 +191,14 @@ def _newest(
     """One commit on top of the branch as it stands."""
     planned: list[Plan] = []
     lost: list[Leftover] = []
+    drafts: dict[CommitId | None, Draft | None] = {}  # by the head they were made for: a long import is planned once
 
     def draft(now: Snapshot) -> Draft | None:
+        if now.commit not in drafts:
+            drafts[now.commit] = made(now)
+        return drafts[now.commit]
+
+    def made(now: Snapshot) -> Draft | None:
         removed = frozenset() if wish.restore else _removed(memory, source.format, now)
         found = _plan(memory, source, state.items, now, prune=wish.prune, time=state.time, removed=removed)
         planned[:] = [found]
@@ -229,6 +237,7 @@ def _history(
     wish: Wish,
     made: Mapping[str, str],
     notes: tuple[str, ...],
+    leftovers: list[Leftover],
 ) -> Imported:
     """The source's revisions as commits of a branch that is not here yet. Nothing shows before all of it is written."""
     if wish.dry_run:
@@ -238,14 +247,17 @@ def _history(
         return Imported(one.name or target, target, (), found.rows, (*notes, more))
     memory.prepare()
     commits: list[CommitId] = []
+    signals: dict[EntryId, Signal] = {}
+    refused: dict[str, Row] = {}
     with memory.store.exclusive():
         at = _fork_point(memory, made.get(one.parent, ""), one.revisions[0].time)
         began = at
         now = memory.store.snapshot(at)
         for state in one.revisions:
             found = _plan(memory, source, state.items, now, prune=True, time=state.time)
-            newest = state is one.revisions[-1]
-            files = list(_files(memory, source, now, [])) if newest and target == MAIN else []
+            signals.update(found.signals)
+            refused.update({row.name: row for row in found.rows if row.outcome is Outcome.REFUSED})
+            files = list(_files(memory, source, now, leftovers)) if state is one.revisions[-1] else []
             if not found.changes and not files:
                 continue
             edits = (*edits_of(now, found.changes), *files)
@@ -259,8 +271,9 @@ def _history(
             failpoints.reach("import:before-publish")
             memory.store.publish(target, at, None, reason=f"import: {source.format}")
             memory.keep_traces()
-    rows = _as_carried(found.rows)
-    opposed = _after(memory, target, Plan(rows, (), found.signals))
+    named = {row.name for row in found.rows}
+    rows = (*_as_carried(found.rows), *(row for name, row in refused.items() if name not in named))
+    opposed = _after(memory, target, Plan(rows, (), signals))
     return Imported(one.name or target, target, tuple(commits), rows, notes, opposed)
 
 
