@@ -231,7 +231,8 @@ class State:
         return frozenset(self._db.execute("select entry, command from approval").fetchall())
 
     def trace(self, level: str, text: str) -> None:
-        """Leave a trace that `status` shows."""
+        """Leave a trace that `status` shows; of one that says the same, this is the newest time."""
+        self._db.execute("delete from trace where text = ?", (text,))
         self._db.execute("insert into trace(time, level, text) values (?, ?, ?)", (_now(), level, text))
         self._db.execute("delete from trace where id <= (select max(id) from trace) - ?", (_KEPT,))
 

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from noforgetti.service.memory import Memory
 
 _MOST = 7_500  # code points: Claude Code shows the beginning of what is much longer, about 10,000 arrive whole
-_TOLD = 20  # traces that are looked at: the same trouble is told once
 
 
 def report(asked: Asked, branch: str, environ: Mapping[str, str], stamp: str, path: str) -> kept.Kept:
@@ -53,9 +52,9 @@ def fitting(asked: Asked, branch: str, environ: Mapping[str, str]) -> str:
 
 
 def trace(environ: Mapping[str, str], folder: str, sentence: str) -> None:
-    """Leave a sentence where `status` shows it, unless it is there."""
+    """Leave a sentence where `status` shows it; in a folder without a memory nothing is made for it."""
     with _opened(folder, environ) as memory:
-        if all(one["text"] != sentence for one in memory.state.traces(_TOLD)):
+        if memory.exists:
             memory.state.trace("warning", sentence)
 
 
