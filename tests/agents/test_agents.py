@@ -1,0 +1,92 @@
+"""Real agent programs from npm against a scripted model: what one session leaves, the next one is told."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from npm_packages import ToolsMissingError, required
+
+from noforgetti.model.sentinels import BEGIN
+
+from .lab import Lab
+from .scripted import Call, Scripted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
+
+FACT = "Use pnpm, never npm."
+BY_TOOL = ("opencode", "gemini")  # codex and Claude Code hide tools until their model looks for them
+BY_HOOKS = ("codex", "claude-code", "gemini")  # a run of OpenCode ends before its plugin's review does
+
+
+@pytest.fixture
+def model() -> Iterator[Scripted]:
+    with Scripted() as model:
+        yield model
+
+
+def _lab(root: Path, agent: str, model: Scripted) -> Lab:
+    """A lab of the program; skips where it cannot be had, unless `CI` is set."""
+    try:
+        return Lab(root, agent, model)
+    except ToolsMissingError as missing:
+        if required():
+            raise
+        pytest.skip(str(missing))
+
+
+def _texts(lab: Lab) -> list[str]:
+    return [one["text"] for one in lab.cli("show")["entries"]]
+
+
+def _learned(lab: Lab) -> list[str]:
+    """What is remembered once the worker that the session's end started is done."""
+    until = time.monotonic() + 60
+    while not (found := _texts(lab)) and time.monotonic() < until:
+        time.sleep(0.3)
+    return found
+
+
+def _files(lab: Lab) -> dict[str, bytes]:
+    """The program's own settings, as the user wrote them."""
+    return {name: (lab.home / name).read_bytes() for name in lab.written}
+
+
+@pytest.mark.parametrize("agent", BY_HOOKS)
+def test_what_a_session_learns_is_in_the_next_sessions_request(agent: str, tmp_path: Path, model: Scripted) -> None:
+    lab = _lab(tmp_path, agent, model)
+    before = _files(lab)
+    lab.install()
+
+    lab.run("Remember that we always use pnpm here, never npm.")
+    learned = _learned(lab)
+    first = len(model.requests)
+    lab.run("How do I install things?")
+
+    assert learned
+    assert any(learned[0] in request.text for request in model.requests[first:])
+    assert all(BEGIN not in text for text in _texts(lab))
+    lab.uninstall()
+    assert _files(lab) == before
+
+
+@pytest.mark.parametrize("agent", BY_TOOL)
+def test_what_the_model_stores_by_a_tool_is_in_the_next_sessions_request(
+    agent: str, tmp_path: Path, model: Scripted
+) -> None:
+    model.when("Remember that", Call("memory_add", {"text": FACT, "importance": "high"}))
+    lab = _lab(tmp_path, agent, model)
+    lab.install()
+
+    lab.run("Remember that.")
+    stored = {one["text"]: one for one in lab.cli("show")["entries"]}
+    first = len(model.requests)
+    lab.run("How do I install things?")
+
+    assert (stored[FACT]["writer"], stored[FACT]["importance"]) == ("agent", "high")
+    assert any(FACT in request.text for request in model.requests[first:])
