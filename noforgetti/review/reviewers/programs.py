@@ -5,8 +5,8 @@ project file, rule or hook of a project reaches it; it is told to offer its mode
 the network, to start no memory server of ours and, where it can, to keep no session. What it prints is untrusted text.
 
 The arguments were tried with the real programs against a scripted model: claude 2.1.197, codex 0.171.0, gemini 0.61.0,
-qwen 0.15.10, opencode 1.18.33. What their models were offered then: no tool at all (codex: `request_user_input` and
-`view_image`, which its sandbox lets read and nothing else).
+qwen 0.15.10, opencode 1.18.33. What their models were offered then: no tool by claude, opencode and qwen; by codex
+`request_user_input` and `view_image`; by gemini one entry without a name, which was not looked into.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _POLICY = '[[rule]]\ntoolName = "*"\ndecision = "deny"\npriority = 999\n'  # Gemini's policy engine: no tool
 _POLICY_FILE = "no-tools.toml"
 _QUOTED = 200  # characters of a program's own error in a message
-# What a host sets for its children; Claude Code refuses to run within itself.
+# What a host sets for its children; Claude Code is said to refuse to run within itself.
 _NESTED = ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_SSE_PORT", "CLAUDE_CODE_SESSION_ID")
 _CODEX_OFF = (
     *("features.hooks", "features.plugins", "features.shell_tool", "features.unified_exec"),
