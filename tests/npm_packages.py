@@ -47,7 +47,7 @@ def _install(npm: str, here: Path, folder: Path) -> None:
     for name in ("package.json", "package-lock.json"):
         shutil.copyfile(here / name, folder / name)
     argv = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    ran = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=110)
+    ran = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=540)
     if ran.returncode != 0:
         msg = f"npm could not install what {here.name} needs: {ran.stderr.strip()[-500:]}"
         raise ToolsMissingError(msg)
