@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 AGENTS = ("codex", "opencode", "claude-code", "gemini")
 LIMIT = 100.0  # seconds for one session on a busy machine; the programs need one to four
-KEPT = ("PATH", "LANG", "TMPDIR")
+KEPT = ("LANG", "TMPDIR")
+BINARIES = {"codex": "codex", "opencode": "opencode", "claude-code": "claude", "gemini": "gemini"}
 QUIET = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_AUTOUPDATER": "1",
@@ -49,7 +51,9 @@ class Lab:
         self.program = program(agent)
         self.home = root / "home"
         self.project = made_project(root / "project")
+        self.bin = root / "bin"
         self.home.mkdir()
+        self.bin.mkdir()
         self.written = tuple(_settings(agent, model.url))
         for path, text in _settings(agent, model.url).items():
             (self.home / path).parent.mkdir(parents=True, exist_ok=True)
@@ -62,6 +66,7 @@ class Lab:
             **{name: os.environ[name] for name in KEPT if name in os.environ},
             **QUIET,
             "HOME": str(self.home),
+            "PATH": f"{self.bin}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
             "ANTHROPIC_BASE_URL": self.model.url,
             "GOOGLE_GEMINI_BASE_URL": self.model.url,
             "PYTHONPATH": str(PACKAGE),
@@ -74,6 +79,13 @@ class Lab:
     def uninstall(self) -> str:
         """And the other way round."""
         return self._noforgetti("uninstall", self.agent).stdout
+
+    def offer(self) -> None:
+        """Put the program on the PATH, by the name that its makers gave it."""
+        words = " ".join(shlex.quote(word) for word in self.program)
+        script = self.bin / BINARIES[self.agent]
+        script.write_text(f'#!/bin/sh\nexec {words} "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
 
     def run(self, prompt: str) -> subprocess.CompletedProcess[str]:
         """One session of the program in the project, to its end."""

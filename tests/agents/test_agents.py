@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import TYPE_CHECKING
 
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = [pytest.mark.agents, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
 
 FACT = "Use pnpm, never npm."
 BY_TOOL = ("opencode", "gemini")  # codex and Claude Code hide tools until their model looks for them
+BY_ITSELF = ("codex", "claude-code")  # programs that review a session of their own
 BY_HOOKS = ("codex", "claude-code", "gemini")  # a run of OpenCode ends before its plugin's review does
 
 
@@ -44,12 +46,15 @@ def _texts(lab: Lab) -> list[str]:
     return [one["text"] for one in lab.cli("show")["entries"]]
 
 
-def _learned(lab: Lab) -> list[str]:
-    """What is remembered once the worker that the session's end started is done."""
+def _learned(lab: Lab, *, but: int = 0) -> list[str]:
+    """What is remembered once the worker that the session's end started is done: more than so many entries."""
     until = time.monotonic() + 60
-    while not (found := _texts(lab)) and time.monotonic() < until:
+    while time.monotonic() < until:
+        review = lab.cli("status")["review"]
+        if len(_texts(lab)) > but and review["turns"] == 0 and review["last"]:
+            break
         time.sleep(0.3)
-    return found
+    return _texts(lab)
 
 
 def _files(lab: Lab) -> dict[str, bytes]:
@@ -90,3 +95,26 @@ def test_what_the_model_stores_by_a_tool_is_in_the_next_sessions_request(
 
     assert (stored[FACT]["writer"], stored[FACT]["importance"]) == ("agent", "high")
     assert any(FACT in request.text for request in model.requests[first:])
+
+
+@pytest.mark.parametrize("agent", BY_ITSELF)
+def test_a_program_that_reviews_its_own_session_is_told_no_memory_and_is_not_reviewed(
+    agent: str, tmp_path: Path, model: Scripted
+) -> None:
+    lab = _lab(tmp_path, agent, model)
+    lab.install()
+    lab.offer()
+    lab.cli("add", "Deploys are on Mondays.")
+    proposed = {"action": "add", "content": FACT, "importance": "high", "category": "preference", "evidence": ["e1"]}
+    model.when('"operations"', json.dumps({"operations": [proposed]}))
+
+    lab.run("Remember that we always use pnpm here, never npm.")
+    learned = _learned(lab, but=1)
+    asked = [request for request in model.requests if '"operations"' in request.last]
+    others = [request for request in model.requests if '"operations"' not in request.last]
+    review = lab.cli("status")["review"]
+
+    assert sorted(learned) == ["Deploys are on Mondays.", FACT]
+    assert (review["last"]["reviewer"], review["last"]["outcome"], review["turns"]) == (agent, "applied", 0)
+    assert any(BEGIN in request.text for request in others)
+    assert [BEGIN in request.text for request in asked] == [False]
