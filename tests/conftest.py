@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from noforgetti.service.memory import Memory
+
+
+def pytest_configure() -> None:
+    """Programs that tests start heed an interrupt, also where a shell's background job was told to ignore it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

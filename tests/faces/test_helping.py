@@ -84,6 +84,12 @@ def test_help_by_name_is_the_help_of_the_command(nf: CommandLine) -> None:
     assert nf.json("help", "undo")["command"] == "noforgetti undo"
 
 
+def test_the_manual_page_leaves_every_command_its_short_help_option(nf: CommandLine) -> None:
+    page(cli)
+
+    assert {one.get_help_option(click.Context(one)).opts[0] for _, one in all_commands()} == {"-h"}  # type: ignore[union-attr]
+
+
 def test_help_of_what_is_not_there_names_what_is_near(nf: CommandLine) -> None:
     near, below = nf("help", "shwo"), nf("help", "add", "more")
 

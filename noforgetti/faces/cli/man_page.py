@@ -40,7 +40,7 @@ _FILES = (
 
 def page(root: click.Group) -> str:
     """The page as troff source for the macros of man(7); ASCII, but for letters in the texts themselves."""
-    context = click.Context(root, info_name="noforgetti")
+    context = click.Context(root, info_name="noforgetti", **root.context_settings)  # Click keeps the help options
     lines = [
         f'.TH NOFORGETTI 1 "" "noforgetti {__version__}" "User Commands"',
         *(".SH NAME", "noforgetti \\- a memory for coding agents, kept as a git repository"),
