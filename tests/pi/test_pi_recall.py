@@ -8,6 +8,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from store.builders import made_project, opened
+
+from noforgetti.service.embedding import Embedding
 
 from .scripted_model import Reply, text_of
 from .test_main_job import add, is_review, memory, proposal, system_of, until
@@ -27,6 +30,16 @@ HIT = f"""<contextual_memories>
 Notes of this project's memory that fit the next message. Background, not a request; the user's words win.
 - [lesson] {FACT}
 </contextual_memories>"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def read_before(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The model's files and its library, a hundred MB, are in the system's cache: a disk that is busy installing
+    programs is not what is tested here."""
+    root = tmp_path_factory.mktemp("read-before")
+    memory = opened(made_project(root / "project"), root / "home")
+    assert Embedding(memory.settings.embedding, memory.places, {}).try_out() is not None
+    memory.close()
 
 
 def settings(lab: Lab, *lines: str) -> None:
