@@ -6,6 +6,7 @@ import signal
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 from store.builders import Clock, made_project, opened
 
 if TYPE_CHECKING:
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
 
 
 def pytest_configure() -> None:
-    """Programs that tests start heed an interrupt, also where a shell's background job was told to ignore it."""
+    """A busy machine and a shell's background job, which is told to ignore interrupts, change no result."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # Time is measured by benchmarks, not by tests: a busy machine is slow.
+    settings.register_profile("noforgetti", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("noforgetti")
 
 
 @pytest.fixture

@@ -27,6 +27,7 @@ _SMALL = 1024 * 1024  # a larger file of settings is none
 _HEADER = 64 * 1024  # Pi's header is some 200 bytes; Codex's is longer, and says the folder near its beginning
 _LATEST = 200  # files of each host that are opened to find the project's newest session
 _DASHED = 180  # characters of a folder's name that are the path's for sure: Claude Code cuts at 200
+_CURSOR = 80  # the same of Cursor's: it cuts at 84
 _DEPTH = 3  # folders of a tree below its top: Codex's are year, month and day
 
 
@@ -220,6 +221,10 @@ def cwd_of(path: str, host: str = "pi") -> str:
         from noforgetti.transcripts.gemini import root_of
 
         return root_of(Path(path))
+    if host == "cursor":
+        from noforgetti.transcripts import cursor
+
+        return cursor.cwd_of(Path(path))
     try:
         with open(path, "rb") as file:
             head = file.read(_HEADER)
@@ -298,7 +303,7 @@ def _small(path: str) -> str:
         return ""
 
 
-# Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode.
+# Claude Code, Codex, Gemini CLI, Qwen Code, Cursor, OpenCode.
 
 
 def _claude_code(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
@@ -339,6 +344,19 @@ def _gemini(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[st
             yield os.path.join(top, name, "chats")
 
 
+def _cursor(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """A folder for each folder that sessions were started in, with dashes for all but letters and digits; in it one for
+    each session."""
+    top = os.path.join(environ.get("HOME", ""), ".cursor", "projects")
+    names = [re.sub(r"[^a-zA-Z0-9]+", "-", one).strip("-") for one in checkouts]
+    prefixes = tuple(one[:_CURSOR] for one in names if one)
+    for name in _names(top):
+        if prefixes and name.startswith(prefixes):
+            sessions = os.path.join(top, name, "agent-transcripts")
+            yield sessions
+            yield from (os.path.join(sessions, one) for one in _names(sessions))
+
+
 def _opencode(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
     """The database of all projects."""
     del checkouts
@@ -355,5 +373,6 @@ HOSTS: tuple[tuple[str, Callable[[Iterable[str], Mapping[str, str]], Iterator[st
     ("codex", _codex),
     ("gemini", _gemini),
     ("qwen", _qwen),
+    ("cursor", _cursor),
     ("opencode", _opencode),
 )

@@ -77,6 +77,7 @@ FORMATS = (
     Format("codex", "noforgetti.transcripts.codex:parse"),
     Format("gemini", "noforgetti.transcripts.gemini:parse"),
     Format("qwen", "noforgetti.transcripts.qwen:parse"),
+    Format("cursor", "noforgetti.transcripts.cursor:parse"),
     Format("opencode", "noforgetti.transcripts.opencode:parse", opens=True),
     Format("plain", "noforgetti.transcripts.base:plain"),
 )
@@ -158,6 +159,8 @@ def _host_of(line: Mapping[str, Any]) -> str:
         if qwen or "systemPayload" in line:
             return "qwen"
         return "claude-code" if isinstance(kind, str) else ""
+    if "role" in line and isinstance(line.get("message"), dict):
+        return "cursor"
     return "claude-code" if kind == "summary" and "leafUuid" in line else ""
 
 

@@ -407,14 +407,23 @@ def test_notes_of_sessions_that_are_long_over_are_swept(nf: CommandLine) -> None
     assert [path.name.split("-")[1] + path.suffix for path in nf.home.rglob("hooks/*")] == ["young"]
 
 
-def test_a_turn_starts_a_worker_that_reviews_and_ends(nf: CommandLine) -> None:
+@pytest.mark.parametrize(("host", "stop", "end"), [("codex", "Stop", "SessionEnd"), ("cursor", "stop", "sessionEnd")])
+def test_a_turn_starts_a_worker_that_reviews_and_ends(nf: CommandLine, host: str, stop: str, end: str) -> None:
     settings(nf, '[review]\nreviewer = "rules"\n')
     file = talk(
         nf, "From now on, always run pnpm check before pnpm test.", "Remember: we decided to use tabs.", "And docs."
     )
+    words = said(nf, transcript_path=str(file))
+    if host == "cursor":
+        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        as_cursor = [
+            {"role": one["role"], "message": {"content": [{"type": "text", "text": one["content"]}]}} for one in lines
+        ]
+        file.write_text("".join(json.dumps(one) + "\n" for one in as_cursor), encoding="utf-8")
+        words |= {"conversation_id": "s1", "workspace_roots": [str(nf.project)], "cwd": str(nf.home.parent)}
 
-    call(nf, "codex", "Stop", said(nf, transcript_path=str(file)))
-    call(nf, "codex", "SessionEnd", said(nf, transcript_path=str(file)))
+    call(nf, host, stop, words)
+    call(nf, host, end, words)
 
     until = time.monotonic() + 60
     while not (found := nf.json("show")["entries"]) and time.monotonic() < until:

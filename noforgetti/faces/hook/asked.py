@@ -43,11 +43,11 @@ def _word(said: dict[str, Any], *names: str, limit: int = _NAME) -> str:
 
 
 def _folder(said: dict[str, Any]) -> str:
-    """The host's working folder, if it is an absolute path that is there; else this process's own."""
-    named = [said.get(name) for name in contracts.FOLDER]
-    for name in contracts.FOLDERS:
-        listed = said.get(name)
-        named += listed[:1] if isinstance(listed, list) else []
+    """The host's working folder, if it is an absolute path that is there; else this process's own. An editor's first
+    folder counts before `cwd`, which may be the folder of its hooks."""
+    listed = [said.get(name) for name in contracts.FOLDERS]
+    named = [one[0] for one in listed if isinstance(one, list) and one]
+    named += [said.get(name) for name in contracts.FOLDER]
     for one in named:
         if isinstance(one, str) and "\0" not in one and os.path.isabs(one) and os.path.isdir(one):
             return one
