@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from noforgetti.hosts.base import Host, user_home
-from noforgetti.hosts.hooked import server_member
+from noforgetti.hosts.hooked import server, server_member
 from noforgetti.hosts.parts import JsonMembers, OwnFile
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 WORD = "cline"
 EVENTS = ("TaskStart", "UserPromptSubmit", "PreCompact", "TaskComplete")
 EDITORS = ("Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf")
+SERVER_SECONDS = (
+    60  # for the server to answer; without it Cline gives up after 3, which a busy machine needs to start it
+)
 _EXTENSION = ("User", "globalStorage", "saoudrizwan.claude-dev")
 
 
@@ -35,7 +38,7 @@ def _parts(home: Path, launch: Launch) -> tuple[Part, ...]:
         OwnFile(hooks / event, f"#!/bin/sh\nexec {launch.line('hook', WORD, event)}\n", launch.program[0], 0o700)
         for event in EVENTS
     ]
-    member = server_member(launch)
+    member = server_member(launch, {**server(launch), "timeout": SERVER_SECONDS})
     servers = [JsonMembers(one / "settings" / "cline_mcp_settings.json", (member,)) for one in settings]
     return (*servers, *scripts)
 
@@ -56,6 +59,6 @@ HOST = Host(
     then=("Switch hooks on in Cline's settings, and restart it.",),
     cannot=(
         "Hooks tell the memory in the editor only; on the command line Cline takes in nothing at the start of a task.",
-        "Sessions are not reviewed by themselves: a hook of Cline's is given no transcript.",
+        "Sessions of extensions before Cline 4 are not reviewed by themselves: they are kept in another form.",
     ),
 )

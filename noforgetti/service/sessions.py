@@ -80,7 +80,7 @@ def named(session: str, project: Project, environ: Mapping[str, str], *, worktre
         ends = (f"_{short}.jsonl", f"-{short}.jsonl", f"#{short}")
         for one in _of_host(host, folder, project):
             name = os.path.basename(one.path)
-            if short and (name == f"{short}.jsonl" or name.endswith(ends)):
+            if short and (name in (f"{short}.jsonl", f"{short}.messages.json") or name.endswith(ends)):
                 return one.path
     return ""
 
@@ -91,6 +91,9 @@ def _of_host(name: str, folder: str, project: Project) -> Iterator[SessionFile]:
     elif name == "codex":
         for one in _tree(folder, _DEPTH):
             yield from _listed(one, name, (".jsonl",))
+    elif name == "cline":
+        for session in _names(folder):
+            yield from _listed(os.path.join(folder, session), name, (f"{session}.messages.json",))
     else:
         yield from _listed(folder, name, (".jsonl",))
 
@@ -225,6 +228,10 @@ def cwd_of(path: str, host: str = "pi") -> str:
         from noforgetti.transcripts import cursor
 
         return cursor.cwd_of(Path(path))
+    if host == "cline":
+        from noforgetti.transcripts import cline
+
+        return cline.cwd_of(Path(path))
     try:
         with open(path, "rb") as file:
             head = file.read(_HEADER)
@@ -303,7 +310,7 @@ def _small(path: str) -> str:
         return ""
 
 
-# Claude Code, Codex, Gemini CLI, Qwen Code, Cursor, OpenCode.
+# Claude Code, Codex, Gemini CLI, Qwen Code, Cursor, Cline, OpenCode.
 
 
 def _claude_code(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
@@ -357,6 +364,14 @@ def _cursor(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[st
             yield from (os.path.join(sessions, one) for one in _names(sessions))
 
 
+def _cline(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
+    """One folder for all projects, with one for each session."""
+    del checkouts
+    from noforgetti.transcripts import cline_folder
+
+    yield cline_folder.sessions(environ)
+
+
 def _opencode(checkouts: Iterable[str], environ: Mapping[str, str]) -> Iterator[str]:
     """The database of all projects."""
     del checkouts
@@ -374,5 +389,6 @@ HOSTS: tuple[tuple[str, Callable[[Iterable[str], Mapping[str, str]], Iterator[st
     ("gemini", _gemini),
     ("qwen", _qwen),
     ("cursor", _cursor),
+    ("cline", _cline),
     ("opencode", _opencode),
 )

@@ -38,6 +38,7 @@ _SCAFFOLD = re.compile(
 # What a hook told the model, between its two lines. Without its end it reaches as far as the text does.
 _TOLD = re.compile(rf"{re.escape(BEGIN)}.*?(?:{re.escape(END)}|\Z)", re.DOTALL)
 _DATABASE = b"SQLite format 3\0"
+_CLINE = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"version"\s*:\s*\d+\s*,')  # how its one document begins
 _OWN_TOOLS = ("project_memory", "session_search")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -78,6 +79,7 @@ FORMATS = (
     Format("gemini", "noforgetti.transcripts.gemini:parse"),
     Format("qwen", "noforgetti.transcripts.qwen:parse"),
     Format("cursor", "noforgetti.transcripts.cursor:parse"),
+    Format("cline", "noforgetti.transcripts.cline:parse"),
     Format("opencode", "noforgetti.transcripts.opencode:parse", opens=True),
     Format("plain", "noforgetti.transcripts.base:plain"),
 )
@@ -135,6 +137,8 @@ def recognise(data: bytes) -> str:
     """The format whose lines the first 20 readable ones look like, or empty."""
     if data.startswith(_DATABASE):
         return "opencode"
+    if _CLINE.match(data) and b'"sessionId"' in data and b'"messages"' in data:
+        return "cline"
     for _, line in zip(range(20), objects(data), strict=False):
         if line is not None and (name := _host_of(line)):
             return name

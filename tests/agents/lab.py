@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
     from .scripted import Scripted
 
-AGENTS = ("codex", "opencode", "claude-code", "gemini")
+AGENTS = ("codex", "opencode", "claude-code", "gemini", "cline")
 LIMIT = 100.0  # seconds for one session on a busy machine; the programs need one to four
 KEPT = ("LANG", "TMPDIR")
 BINARIES = {"codex": "codex", "opencode": "opencode", "claude-code": "claude", "gemini": "gemini"}
 QUIET = {
     "DISABLE_TELEMETRY": "1",
+    "CLINE_TELEMETRY_DISABLED": "1",
     "DISABLE_AUTOUPDATER": "1",
     "DISABLE_ERROR_REPORTING": "1",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
@@ -127,6 +128,7 @@ def _words(agent: str, prompt: str) -> list[str]:
         # A user approves hooks once in the terminal; without one, this flag says that they are.
         "codex": ["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", prompt],
         "opencode": ["run", prompt],
+        "cline": [prompt],
         "claude-code": ["-p", prompt, "--allowedTools", "mcp__noforgetti,mcp__plugin_noforgetti_noforgetti"],
         "gemini": ["-m", "scripted", "--approval-mode", "yolo", "--skip-trust", "-p", prompt],
     }[agent]
@@ -151,4 +153,11 @@ def _settings(agent: str, url: str) -> dict[str, str]:
         return {
             ".gemini/settings.json": json.dumps({**quiet, "security": {"auth": {"selectedType": "gemini-api-key"}}})
         }
+    if agent == "cline":
+        own = {"provider": "openai-compatible", "apiKey": "none", "model": "scripted", "baseUrl": f"{url}/v1"}
+        known = {
+            "openai-compatible": {"settings": own, "updatedAt": "2026-12-04T00:00:00.000Z", "tokenSource": "manual"}
+        }
+        about = {"version": 1, "lastUsedProvider": "openai-compatible", "modes": {}, "providers": known}
+        return {".cline/data/settings/providers.json": json.dumps(about)}
     return {}

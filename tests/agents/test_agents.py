@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
 
 FACT = "Use pnpm, never npm."
-CODEX, OPENCODE = (pytest.param(name, marks=pytest.mark.slow) for name in ("codex", "opencode"))  # 600 MB to install
+CODEX, OPENCODE = (pytest.param(name, marks=pytest.mark.slow) for name in ("codex", "opencode"))  # 750 MB to install
 BY_TOOL = ("gemini", OPENCODE)  # codex and Claude Code hide tools until their model looks for them
 BY_ITSELF = ("claude-code", CODEX)  # programs that review a session of their own
 BY_HOOKS = ("claude-code", "gemini", CODEX)  # a run of OpenCode ends before its plugin's review does
@@ -96,6 +96,23 @@ def test_what_the_model_stores_by_a_tool_is_in_the_next_sessions_request(
 
     assert (stored[FACT]["writer"], stored[FACT]["importance"]) == ("agent", "high")
     assert any(FACT in request.text for request in model.requests[first:])
+
+
+@pytest.mark.slow
+def test_clines_command_line_is_reviewed_and_has_the_tools(tmp_path: Path, model: Scripted) -> None:
+    lab = _lab(tmp_path, "cline", model)
+    lab.install()
+
+    lab.run("Remember that we always use pnpm here, never npm.")
+    learned = _learned(lab)
+    model.when("Store it", Call("memory_add", {"text": "Deploys are on Mondays.", "importance": "high"}))
+    lab.run("Store it.")
+
+    assert any("pnpm" in text for text in learned)
+    assert {one["text"]: one["writer"] for one in lab.cli("show")["entries"]}["Deploys are on Mondays."] == "agent"
+    lab.uninstall()
+    left = [path for path in (lab.home / ".cline").rglob("*") if path.parent.name in ("hooks", "settings")]
+    assert [path.name for path in left] == ["providers.json"]
 
 
 @pytest.mark.parametrize("agent", BY_ITSELF)

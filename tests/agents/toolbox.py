@@ -9,9 +9,10 @@ from pathlib import Path
 from npm_packages import ToolsMissingError, installed
 
 HERE = Path(__file__).resolve().parent
-USUAL, FURTHER = (HERE, "agents"), (HERE / "further", "further-agents")  # 330 MB of every run; 600 MB of the slow tests
+USUAL, FURTHER = (HERE, "agents"), (HERE / "further", "further-agents")  # 330 MB of every run; 750 MB of the slow tests
 _FILES = {
     "claude-code": (USUAL, "@anthropic-ai/claude-code-linux-x64/claude"),
+    "cline": (FURTHER, "@cline/cli-linux-x64/bin/cline"),
     "codex": (FURTHER, "@openai/codex/bin/codex.js"),
     "gemini": (USUAL, "@google/gemini-cli/bundle/gemini.js"),
     "opencode": (FURTHER, "opencode-linux-x64/bin/opencode"),

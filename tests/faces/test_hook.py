@@ -407,20 +407,29 @@ def test_notes_of_sessions_that_are_long_over_are_swept(nf: CommandLine) -> None
     assert [path.name.split("-")[1] + path.suffix for path in nf.home.rglob("hooks/*")] == ["young"]
 
 
-@pytest.mark.parametrize(("host", "stop", "end"), [("codex", "Stop", "SessionEnd"), ("cursor", "stop", "sessionEnd")])
+@pytest.mark.parametrize(
+    ("host", "stop", "end"),
+    [("codex", "Stop", "SessionEnd"), ("cursor", "stop", "sessionEnd"), ("cline", "TaskComplete", "PreCompact")],
+)
 def test_a_turn_starts_a_worker_that_reviews_and_ends(nf: CommandLine, host: str, stop: str, end: str) -> None:
     settings(nf, '[review]\nreviewer = "rules"\n')
     file = talk(
         nf, "From now on, always run pnpm check before pnpm test.", "Remember: we decided to use tabs.", "And docs."
     )
     words = said(nf, transcript_path=str(file))
+    lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    blocks = [(one["role"], [{"type": "text", "text": one["content"]}]) for one in lines]
     if host == "cursor":
-        lines = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-        as_cursor = [
-            {"role": one["role"], "message": {"content": [{"type": "text", "text": one["content"]}]}} for one in lines
-        ]
+        as_cursor = [{"role": role, "message": {"content": content}} for role, content in blocks]
         file.write_text("".join(json.dumps(one) + "\n" for one in as_cursor), encoding="utf-8")
         words |= {"conversation_id": "s1", "workspace_roots": [str(nf.project)], "cwd": str(nf.home.parent)}
+    if host == "cline":
+        own = nf.home.parent / ".cline/data/sessions/s1/s1.messages.json"
+        own.parent.mkdir(parents=True)
+        messages = [{"role": role, "content": content} for role, content in blocks]
+        own.write_text(json.dumps({"version": 1, "agent": "lead", "sessionId": "s1", "messages": messages}))
+        words = {"taskId": "conv_1", "sessionContext": {"rootSessionId": "s1"}, "agent_id": "agent_1"}
+        words |= {"parent_agent_id": None, "workspaceRoots": [str(nf.project)]}
 
     call(nf, host, stop, words)
     call(nf, host, end, words)

@@ -65,7 +65,7 @@ def test_a_file_of_no_known_format_is_refused_with_the_known_ones(tmp_path: Path
     with pytest.raises(TranscriptError) as caught:
         base.read(_file(tmp_path, data))
 
-    assert caught.value.hint == "known formats: pi, claude-code, codex, gemini, qwen, cursor, opencode, plain"
+    assert caught.value.hint == "known formats: pi, claude-code, codex, gemini, qwen, cursor, cline, opencode, plain"
 
 
 def test_a_folder_is_refused_with_a_sentence(tmp_path: Path) -> None:

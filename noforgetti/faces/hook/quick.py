@@ -50,7 +50,7 @@ def run(arguments: list[str], environ: Mapping[str, str]) -> None:
         if said is None:
             _trouble(environ, folder, host, event, "its input is no JSON object")
             return
-        asked = asking.Asked(host, event, said)
+        asked = asking.Asked(host, event, said, environ)
         folder = asked.folder
         if not asked.purpose:
             _trouble(environ, folder, host, event, "there is no such hook; install the host anew")
