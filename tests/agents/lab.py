@@ -11,8 +11,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from store.builders import PACKAGE, made_project
@@ -20,8 +23,6 @@ from store.builders import PACKAGE, made_project
 from .toolbox import program
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .scripted import Scripted
 
 AGENTS = ("codex", "opencode", "claude-code", "gemini", "cline")
@@ -102,6 +103,13 @@ class Lab:
         )
         assert done.returncode == 0, (done.stdout[-2000:], done.stderr[-4000:])
         return done
+
+    def end(self) -> None:
+        """End what the program left running: Cline keeps a hub."""
+        for entry in Path("/proc").glob("[0-9]*/cmdline"):
+            with suppress(OSError):
+                if os.fsencode(self.project) in entry.read_bytes().split(b"\0"):
+                    os.kill(int(entry.parent.name), signal.SIGKILL)
 
     def cli(self, *words: str) -> dict[str, Any]:
         """The document of one command in the project."""

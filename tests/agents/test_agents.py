@@ -15,7 +15,7 @@ from .lab import Lab
 from .scripted import Call, Scripted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 pytestmark = [pytest.mark.agents, pytest.mark.timeout(600)]
@@ -33,14 +33,23 @@ def model() -> Iterator[Scripted]:
         yield model
 
 
-def _lab(root: Path, agent: str, model: Scripted) -> Lab:
-    """A lab of the program; skips where it cannot be had, unless `CI` is set."""
-    try:
-        return Lab(root, agent, model)
-    except ToolsMissingError as missing:
-        if required():
-            raise
-        pytest.skip(str(missing))
+@pytest.fixture
+def make_lab(tmp_path: Path, model: Scripted) -> Iterator[Callable[[str], Lab]]:
+    """A lab of a program, by its name; skips where it cannot be had, unless `CI` is set."""
+    made = []
+
+    def make(agent: str) -> Lab:
+        try:
+            made.append(Lab(tmp_path, agent, model))
+        except ToolsMissingError as missing:
+            if required():
+                raise
+            pytest.skip(str(missing))
+        return made[-1]
+
+    yield make
+    for lab in made:
+        lab.end()
 
 
 def _texts(lab: Lab) -> list[str]:
@@ -64,8 +73,10 @@ def _files(lab: Lab) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("agent", BY_HOOKS)
-def test_what_a_session_learns_is_in_the_next_sessions_request(agent: str, tmp_path: Path, model: Scripted) -> None:
-    lab = _lab(tmp_path, agent, model)
+def test_what_a_session_learns_is_in_the_next_sessions_request(
+    agent: str, make_lab: Callable[[str], Lab], model: Scripted
+) -> None:
+    lab = make_lab(agent)
     before = _files(lab)
     lab.install()
 
@@ -83,10 +94,10 @@ def test_what_a_session_learns_is_in_the_next_sessions_request(agent: str, tmp_p
 
 @pytest.mark.parametrize("agent", BY_TOOL)
 def test_what_the_model_stores_by_a_tool_is_in_the_next_sessions_request(
-    agent: str, tmp_path: Path, model: Scripted
+    agent: str, make_lab: Callable[[str], Lab], model: Scripted
 ) -> None:
     model.when("Remember that", Call("memory_add", {"text": FACT, "importance": "high"}))
-    lab = _lab(tmp_path, agent, model)
+    lab = make_lab(agent)
     lab.install()
 
     lab.run("Remember that.")
@@ -99,8 +110,8 @@ def test_what_the_model_stores_by_a_tool_is_in_the_next_sessions_request(
 
 
 @pytest.mark.slow
-def test_clines_command_line_is_reviewed_and_has_the_tools(tmp_path: Path, model: Scripted) -> None:
-    lab = _lab(tmp_path, "cline", model)
+def test_clines_command_line_is_reviewed_and_has_the_tools(make_lab: Callable[[str], Lab], model: Scripted) -> None:
+    lab = make_lab("cline")
     lab.install()
 
     lab.run("Remember that we always use pnpm here, never npm.")
@@ -117,9 +128,9 @@ def test_clines_command_line_is_reviewed_and_has_the_tools(tmp_path: Path, model
 
 @pytest.mark.parametrize("agent", BY_ITSELF)
 def test_a_program_that_reviews_its_own_session_is_told_no_memory_and_is_not_reviewed(
-    agent: str, tmp_path: Path, model: Scripted
+    agent: str, make_lab: Callable[[str], Lab], model: Scripted
 ) -> None:
-    lab = _lab(tmp_path, agent, model)
+    lab = make_lab(agent)
     lab.install()
     lab.offer()
     lab.cli("add", "Deploys are on Mondays.")
