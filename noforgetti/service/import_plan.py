@@ -34,6 +34,7 @@ _NAME = 300  # code points of a source's name for an item that are kept in the e
 _NEAR = 0.6  # share of equal text from which an item is one that lost its name: difflib's own advice for "close"
 _PAIRS = 250_000  # comparisons of reworded items in one import; past that they come as new and the old ones are told
 _DIGITS = 8
+_PART = re.compile(r"#\d+$")  # what tells the later pieces of a long item from the first
 _ORDER = {Importance.HIGH: 0, Importance.NORMAL: 1, Importance.LOW: 2}
 
 
@@ -196,10 +197,12 @@ class _Planning:
         self.rows: list[Row] = []
         self.signals: dict[EntryId, Signal] = {}
         self.made: dict[str, EntryId] = {}  # the source's names, for what rests on what
+        self.refused: set[str] = set()  # origins of what the source still holds and may not be written
 
     def done(self, items: tuple[Item, ...], *, prune: bool) -> Plan:
         fresh: list[_Piece] = []
         present: set[str] = set()
+        again: list[tuple[_Piece, Entry]] = []
         for item in items:
             if item.own is not None:
                 self._own(item, item.own)
@@ -208,15 +211,19 @@ class _Planning:
                 present.add(piece.origin)
                 held = self.by_origin.get(piece.origin)
                 if held is not None:
-                    self._again(piece, held)
+                    again.append((piece, held))
                 elif piece.origin in self.removed:
                     self.rows.append(piece.row(Outcome.REMOVED_HERE, reason="it was removed here since"))
                 else:
                     fresh.append(piece)
         vanished = {
-            where: entry for where, entry in self.by_origin.items() if self._ours(where) and where not in present
+            where: entry
+            for where, entry in self.by_origin.items()
+            if self._ours(where) and where not in present and _PART.sub("", where) not in self.refused
         }
-        for piece in self._renamed(fresh, vanished):
+        fresh, renamed = self._renamed(fresh, vanished)
+        self._again([*again, *renamed])
+        for piece in fresh:
             self._new(piece)
         self._leave(vanished, prune=prune)
         self._derive(items)
@@ -255,6 +262,7 @@ class _Planning:
                 yield _Piece(item, name, origin(self.format, name), checked, (*item.notes, *more))
 
     def _refused(self, item: Item, name: str, text: str, refusal: Refusal) -> None:
+        self.refused.add(origin(self.format, item.name))
         why = refusal.message.replace("Nothing was written.", "").replace("; nothing was written", "").strip()
         self.rows.append(Row(name, Outcome.REFUSED, None, _shown(text), why, str(refusal.rule), item.notes))
 
@@ -262,6 +270,7 @@ class _Planning:
         """An entry of an export of ours: it comes back as it was."""
         held = self.after.get(own.id)
         if held == own:
+            self._use(item, own.id)
             self.rows.append(Row(item.name, Outcome.UNCHANGED, own.id, own.text))
         elif held is not None:
             why = "the entry here has another text or other marks"
@@ -277,26 +286,46 @@ class _Planning:
             self.rows.append(Row(item.name, Outcome.KEPT, other.id, own.text, why))
         else:
             self._put(own)
-            self._used(item, own.id)
+            self._use(item, own.id)
             self.rows.append(Row(item.name, Outcome.ADDED, own.id, own.text, notes=item.notes))
 
-    def _again(self, piece: _Piece, held: Entry) -> None:
-        """An item that an earlier import brought."""
-        brought = came_from(held)[1]
-        self.made.setdefault(piece.item.name, held.id)
-        if _digest(piece.text) == brought:
-            self.rows.append(piece.row(Outcome.UNCHANGED, held.id))
-        elif _digest(held.text) != brought:
-            self.rows.append(piece.row(Outcome.KEPT, held.id, "it was changed here since the last import"))
-        else:
-            self._reword(piece, held)
+    def _again(self, found: Iterable[tuple[_Piece, Entry]]) -> None:
+        """Items that earlier imports brought."""
+        waiting: list[tuple[_Piece, Entry]] = []
+        for piece, held in found:
+            brought = came_from(held)[1]
+            self.made.setdefault(piece.item.name, held.id)
+            if _digest(piece.text) == brought:
+                self._use(piece.item, held.id)
+                self.rows.append(piece.row(Outcome.UNCHANGED, held.id))
+            elif _digest(held.text) != brought:
+                self.rows.append(piece.row(Outcome.KEPT, held.id, "it was changed here since the last import"))
+            else:
+                waiting.append((piece, held))
+        self._reworded(waiting)
+
+    def _reworded(self, waiting: list[tuple[_Piece, Entry]]) -> None:
+        """Reword entries. A text that one of them gives up is free for another."""
+        while waiting:
+            taken = []
+            for piece, held in waiting:
+                if self._twin(piece, held) is None:
+                    self._reword(piece, held)
+                else:
+                    taken.append((piece, held))
+            if len(taken) == len(waiting):
+                break
+            waiting = taken
+        for piece, held in waiting:
+            why = f"`{self._twin(piece, held)}` says what the source says now"
+            self.rows.append(piece.row(Outcome.KEPT, held.id, why))
+
+    def _twin(self, piece: _Piece, held: Entry) -> EntryId | None:
+        """Another entry that says already what the piece says."""
+        twin = None if held.key else self.by_text.get(piece.text)
+        return twin.id if twin is not None and twin.id != held.id else None
 
     def _reword(self, piece: _Piece, held: Entry) -> None:
-        twin = self.by_text.get(piece.text)
-        if twin is not None and twin.id != held.id and not held.key:
-            why = f"`{twin.id}` says what the source says now"
-            self.rows.append(piece.row(Outcome.KEPT, held.id, why))
-            return
         traits = self._entry(piece, held.id, held.key)
         entry = replace(
             held,
@@ -311,14 +340,19 @@ class _Planning:
         self._put(entry)
         self.rows.append(piece.row(Outcome.UPDATED, held.id))
 
-    def _renamed(self, fresh: list[_Piece], vanished: dict[str, Entry]) -> list[_Piece]:
-        """Items whose name is new and whose text is nearly that of one whose name is gone are that one, reworded. What
-        was recognised leaves `vanished`; the others are answered."""
-        rest = []
+    def _renamed(
+        self, fresh: list[_Piece], vanished: dict[str, Entry]
+    ) -> tuple[list[_Piece], list[tuple[_Piece, Entry]]]:
+        """Items whose name is new, parted: those that are new, and those that an earlier import brought under a name
+        that is gone, with their entries. One that says the same moved; one that says nearly the same, near where it
+        stood, was reworded, too. What was recognised leaves `vanished`."""
+        rest: list[_Piece] = []
+        found: list[tuple[_Piece, Entry]] = []
         tries = _PAIRS
+        gone = {(entry.key, entry.text): where for where, entry in vanished.items()}
         for piece in fresh:
-            near = None
-            if piece.text not in self.by_text and piece.item.group and vanished:
+            near = gone.pop((piece.item.key, piece.text), None)
+            if near is None and piece.text not in self.by_text and piece.item.group and vanished:
                 place = origin(self.format, piece.item.group.partition("#")[0])
                 there = [(where, entry) for where, entry in vanished.items() if where.startswith(place)]
                 tries -= len(there)
@@ -327,8 +361,9 @@ class _Planning:
                 rest.append(piece)
                 continue
             held = vanished.pop(near)
-            self._again(piece, held)
-        return rest
+            gone.pop((held.key, held.text), None)
+            found.append((piece, held))
+        return rest, found
 
     def _new(self, piece: _Piece) -> None:
         key = self._key(piece)
@@ -345,7 +380,7 @@ class _Planning:
             return
         own = entry_id(piece.text, self.taken, self.draw)
         self._put(self._entry(piece, own, key))
-        self._used(piece.item, own)
+        self._use(piece.item, own)
         self.made.setdefault(piece.item.name, own)
         self.rows.append(piece.row(Outcome.ADDED, own))
 
@@ -387,12 +422,15 @@ class _Planning:
             return ""
         return found
 
-    def _used(self, item: Item, own: EntryId) -> None:
+    def _use(self, item: Item, own: EntryId) -> None:
         signal = Signal(max(1, item.evidence), item.reinforced, forgotten=item.forgotten)
         if signal != NEW:
             self.signals[own] = signal
 
     def _put(self, entry: Entry) -> None:
+        before = self.after.get(entry.id)
+        if before is not None and self.by_text.get(before.text) == before:
+            del self.by_text[before.text]
         self.after[entry.id] = entry
         self.taken.add(str(entry.id))
         if entry.key:

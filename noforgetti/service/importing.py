@@ -23,6 +23,7 @@ from noforgetti.service import books, candidates, skills
 from noforgetti.service.history import edits_of
 from noforgetti.service.import_plan import Outcome, Plan, Row, came_from, plan
 from noforgetti.service.memory import Draft, Memory
+from noforgetti.service.undo import taken_back
 from noforgetti.store import failpoints
 from noforgetti.store import signals as signal_book
 from noforgetti.store.base import Edit, PutFile, UnknownBranch
@@ -216,6 +217,8 @@ def _newest(
         commit = memory.change(target, draft)
     leftovers += lost
     if commit is None:
+        if not wish.dry_run:
+            _use(memory, target, planned[0].signals)  # of an import that was killed before it could
         return Imported(*names, (), planned[0].rows, notes)
     failpoints.reach("import:published")
     opposed = _after(memory, target, planned[0])
@@ -247,7 +250,7 @@ def _history(
         return Imported(one.name or target, target, (), found.rows, (*notes, more))
     memory.prepare()
     commits: list[CommitId] = []
-    signals: dict[EntryId, Signal] = {}
+    said: dict[EntryId, Signal] = {}
     refused: dict[str, Row] = {}
     with memory.store.exclusive():
         at = _fork_point(memory, made.get(one.parent, ""), one.revisions[0].time)
@@ -255,7 +258,7 @@ def _history(
         now = memory.store.snapshot(at)
         for state in one.revisions:
             found = _plan(memory, source, state.items, now, prune=True, time=state.time)
-            signals.update(found.signals)
+            said.update(found.signals)
             refused.update({row.name: row for row in found.rows if row.outcome is Outcome.REFUSED})
             files = list(_files(memory, source, now, leftovers)) if state is one.revisions[-1] else []
             if not found.changes and not files:
@@ -273,7 +276,7 @@ def _history(
             memory.keep_traces()
     named = {row.name for row in found.rows}
     rows = (*_as_carried(found.rows), *(row for name, row in refused.items() if name not in named))
-    opposed = _after(memory, target, Plan(rows, (), signals))
+    opposed = _after(memory, target, Plan(rows, (), said))
     return Imported(one.name or target, target, tuple(commits), rows, notes, opposed)
 
 
@@ -308,17 +311,24 @@ def _plan(
 
 
 def _removed(memory: Memory, format_: str, now: Snapshot) -> frozenset[str]:
-    """The origins of entries that imports of this format brought and that are not here any more. An import that was
-    undone brought nothing."""
-    undone: set[str] = set()
+    """The origins of entries that imports of this format brought and that somebody removed here since. What an import
+    itself took out or renamed nobody removed, and an import that was undone brought nothing."""
+    if now.commit is None:
+        return frozenset()
+    undone = taken_back(memory, now.commit)
     brought: set[str] = set()
-    for commit in memory.store.walk(now.commit) if now.commit else ():
-        if commit.kind is CommitKind.UNDO:
-            undone.add(commit.trailer("Undoes"))
-        elif commit.kind is CommitKind.IMPORT and commit.id not in undone and commit.trailer("Source") == format_:
-            then = memory.store.snapshot(commit.id)
-            brought |= {where for entry in then if (where := came_from(entry)[0]).startswith(f"{format_}:")}
-    return frozenset(brought - {came_from(entry)[0] for entry in now})
+    settled: set[str] = set()
+    for commit in memory.store.walk(now.commit):
+        if commit.kind is CommitKind.IMPORT and commit.id not in undone and commit.trailer("Source") == format_:
+            then = _origins(format_, memory.store.snapshot(commit.id))
+            brought |= then - settled
+            settled |= then | _origins(format_, memory.store.snapshot(commit.parent))
+    return frozenset(brought - _origins(format_, now))
+
+
+def _origins(format_: str, now: Snapshot) -> set[str]:
+    """Where the entries came from that imports of this format brought."""
+    return {where for entry in now if (where := came_from(entry)[0]).startswith(f"{format_}:")}
 
 
 def _files(memory: Memory, source: Source, now: Snapshot, lost: list[Leftover]) -> Iterable[Edit]:
@@ -365,18 +375,7 @@ def _seconds(memory: Memory, time: str) -> int:
 def _after(memory: Memory, branch: str, found: Plan) -> int:
     """What follows the commit beside the branch: what use said in the source, and the pairs that contradict each other,
     which wait for the user. The import itself is done by then."""
-    if found.signals:
-        count = len(found.signals)
-        message = Message(f"reinforce: {count} entries as imported", "", (("Kind", str(CommitKind.REINFORCE)),))
-        memory.aside(
-            lambda: books.change(
-                memory,
-                branch,
-                signal_book.BOOK,
-                lambda data: (signal_book.encode(data, found.signals), message),
-                by=Writer.IMPORT,
-            )
-        )
+    _use(memory, branch, found.signals)
     came = {row.entry: row for row in found.rows if row.entry and row.outcome in (Outcome.ADDED, Outcome.UPDATED)}
     if not came or len(came) > _COMPARED or memory.is_wide:
         return 0
@@ -387,3 +386,16 @@ def _after(memory: Memory, branch: str, found: Plan) -> int:
     if pairs:
         memory.aside(lambda: candidates.queue(memory, branch, [one for _, one in pairs], by=Writer.IMPORT))
     return len(pairs)
+
+
+def _use(memory: Memory, branch: str, said: Mapping[EntryId, Signal]) -> None:
+    """What use said in the source, of entries that nothing is said of here."""
+
+    def change(data: bytes) -> tuple[bytes, Message] | None:
+        known = signal_book.decode(data).by_id
+        new = {own: signal for own, signal in said.items() if own not in known}
+        message = Message(f"reinforce: {len(new)} entries as imported", "", (("Kind", str(CommitKind.REINFORCE)),))
+        return (signal_book.encode(data, new), message) if new else None
+
+    if said:
+        memory.aside(lambda: books.change(memory, branch, signal_book.BOOK, change, by=Writer.IMPORT))

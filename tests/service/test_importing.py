@@ -18,7 +18,7 @@ from noforgetti.policy.capacity import Limits
 from noforgetti.service import candidates, signals, writes
 from noforgetti.service.import_plan import Outcome, came_from, origin, pieces, plan
 from noforgetti.service.importing import Wish, bring
-from noforgetti.service.undo import undo
+from noforgetti.service.undo import redo, undo
 from noforgetti.store import failpoints
 
 if TYPE_CHECKING:
@@ -132,6 +132,59 @@ def test_what_the_source_holds_no_longer_is_told_and_pruned_when_asked(memory: M
     assert outcomes(run(memory, source(TABS))) == ["unchanged", "gone", "gone"]
     assert sorted(outcomes(run(memory, source(TABS), prune=True))) == ["kept", "pruned", "unchanged"]
     assert sorted(texts(memory.snapshot("main"))) == ["Docs live in the folder docs.", TABS]
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ((Item("a.md#1", TABS, "a.md"),), (Item("b.md#1", TABS, "b.md"),)),
+        ((Item("a", TABS), Item("b", TABS)), (Item("b", TABS),)),
+        ((Item("a", TABS, key="style.tabs"),), (Item("b", TABS, key="style.tabs"),)),
+    ],
+    ids=["moved", "said twice", "with its key"],
+)
+def test_what_the_source_says_in_another_place_is_not_gone(
+    memory: Memory, first: tuple[Item, ...], then: tuple[Item, ...]
+) -> None:
+    run(memory, of(*first))
+    assert outcomes(run(memory, of(*then), prune=True)) == ["unchanged"]
+    assert texts(memory.snapshot("main")) == [TABS]
+
+
+def test_what_a_source_says_in_a_form_that_is_refused_is_not_gone(memory: Memory) -> None:
+    long = "\n\n".join(f"Paragraph {number} of the rules of this house, {'x' * 400}." for number in range(2))
+    run(memory, of(Item("a", TABS), Item("b", long)))
+    done = run(memory, of(Item("a", f"{TABS} {TOKEN}"), Item("b", f"{TOKEN} {TESTS}")), prune=True)
+    assert (done.outcome, outcomes(done)) == ("nothing", ["refused", "refused"])
+
+
+def test_a_text_that_moved_to_another_item_is_not_lost(memory: Memory) -> None:
+    run(memory, of(Item("a", TABS)))
+    assert sorted(outcomes(run(memory, of(Item("a", TESTS), Item("c", TABS))))) == ["added", "updated"]
+    assert sorted(texts(memory.snapshot("main"))) == sorted([TABS, TESTS])
+
+
+def test_texts_that_move_on_by_one_item_are_followed_at_once(memory: Memory) -> None:
+    run(memory, of(Item("a", TABS), Item("b", TESTS)))
+    assert outcomes(run(memory, of(Item("a", TESTS), Item("b", DOCS)))) == ["updated", "updated"]
+    assert sorted(texts(memory.snapshot("main"))) == sorted([TESTS, DOCS])
+
+
+def test_what_an_import_took_out_or_renamed_nobody_removed(memory: Memory) -> None:
+    run(memory, of(Item("notes.md#aa", TESTS, "notes.md"), Item("x", TABS)))
+    run(memory, of(Item("notes.md#bb", "Run pnpm check before every pnpm test.", "notes.md")), prune=True)
+    assert texts(memory.snapshot("main")) == ["Run pnpm check before every pnpm test."]
+    done = run(memory, of(Item("notes.md#aa", TESTS, "notes.md"), Item("x", TABS)))
+    assert sorted(outcomes(done)) == ["added", "updated"]
+    assert sorted(texts(memory.snapshot("main"))) == sorted([TESTS, TABS])
+
+
+def test_what_was_removed_after_an_undone_and_redone_import_stays_removed(memory: Memory) -> None:
+    done = run(memory, source(TABS, TESTS))
+    undo(memory, "main", done.branches[0].commits[0])
+    redo(memory, "main")
+    writes.remove(memory, "main", TABS)
+    assert outcomes(run(memory, source(TABS, TESTS))) == ["removed-here", "unchanged"]
 
 
 def test_what_is_said_here_already_is_not_doubled(memory: Memory) -> None:
@@ -353,7 +406,7 @@ def test_a_killed_import_is_done_or_not_done_and_the_next_finishes(point: str, t
     failpoints.arm(die)
     try:
         with pytest.raises(Killed):
-            run(memory, what) if point == "import:before-publish" else run(memory, source(TABS, TESTS))
+            run(memory, what) if point == "import:before-publish" else run(memory, source(TABS, TESTS, evidence=4))
     finally:
         failpoints.arm(None)
     memory.close()
@@ -365,7 +418,8 @@ def test_a_killed_import_is_done_or_not_done_and_the_next_finishes(point: str, t
             assert sorted(texts(again.snapshot(branch))) == sorted(texts(whole.snapshot(branch)))
             assert len(list(again.store.walk(again.head(branch)))) == len(list(whole.store.walk(whole.head(branch))))
     else:
-        assert outcomes(run(again, source(TABS, TESTS))) == ["unchanged", "unchanged"]
+        assert outcomes(run(again, source(TABS, TESTS, evidence=4))) == ["unchanged", "unchanged"]
+        assert [one.evidence for one in signals.read(again, "main").by_id.values()] == [4, 4]
     again.close()
     whole.close()
 
