@@ -13,6 +13,7 @@ import re
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from noforgetti.model.change import Change
@@ -34,6 +35,7 @@ _NAME = 300  # code points of a source's name for an item that are kept in the e
 _NEAR = 0.6  # share of equal text from which an item is one that lost its name: difflib's own advice for "close"
 _PAIRS = 250_000  # comparisons of reworded items in one import; past that they come as new and the old ones are told
 _DIGITS = 8
+_MASKED = 16_384  # masked names, tags and headings that are kept: a source of 10,000 items repeats most of them
 _PART = re.compile(r"#\d+$")  # what tells the later pieces of a long item from the first
 _ORDER = {Importance.HIGH: 0, Importance.NORMAL: 1, Importance.LOW: 2}
 
@@ -98,11 +100,13 @@ def plan(
 
 
 def origin(format_: str, name: str) -> str:
-    """Where an item comes from, without the digest of its text. One line; a long name is cut and told apart."""
+    """Where an item comes from, without the digest of its text. One line without secrets; a name that is long or holds
+    one is cut and told apart."""
     plain = one_line(name)
-    if len(plain) > _NAME:
-        plain = f"{plain[:_NAME]}~{_digest(name)}"
-    return f"{format_}:{plain}"
+    masked = _masked(plain)
+    if len(masked) > _NAME or masked != plain:
+        masked = f"{masked[:_NAME]}~{_digest(name)}"
+    return f"{format_}:{masked}"
 
 
 def came_from(entry: Entry) -> tuple[str, str]:
@@ -277,7 +281,7 @@ class _Planning:
             self.rows.append(Row(item.name, Outcome.KEPT, own.id, own.text, why))
         elif (twin := self.by_text.get(own.text)) is not None and not own.key and twin.id in self.entries:
             self.rows.append(Row(item.name, Outcome.DUPLICATE, twin.id, own.text, "an entry here says exactly that"))
-        elif (refusal := guards.unsafe(own.text)) is not None or str(own.id) in self.taken:
+        elif (refusal := guards.unsafe(own.text) or _hidden(own)) is not None or str(own.id) in self.taken:
             why = refusal.message if refusal else f"a file of the branch has the name `{own.id}`"
             self.rows.append(Row(item.name, Outcome.REFUSED, None, _shown(own.text), why))
         elif own.key and own.key in self.by_key:
@@ -390,6 +394,13 @@ class _Planning:
         if rule and isinstance(bad := enforcement.parse(rule), enforcement.BadRule):
             rule = ""
             notes.append(f"its rule never fires and was left out: {bad.reason}")
+        if rule and secrecy.refuse(rule):
+            rule = ""
+            notes.append("its rule holds what looks like a secret and was left out")
+        tags = _lines(item.tags)
+        if tags and _masked(item.group) != one_line(item.group):  # a tag is made of a heading, and no longer looks it
+            tags = ()
+            notes.append("its heading holds what looks like a secret, so its tags were left out")
         piece.notes = tuple(notes)
         return Entry(
             own,
@@ -402,13 +413,13 @@ class _Planning:
             cue=item.cue,
             negative=item.negative,
             archived=item.archived,
-            tags=tuple(dict.fromkeys(line for one in item.tags if (line := one_line(one)))),
+            tags=tags,
             confidence=item.confidence if item.confidence is not None and 0 <= item.confidence <= 1 else None,
             rule=rule,
             created=item.created or self.time,
             writer=Writer.IMPORT,
-            session=one_line(item.session),
-            informs=tuple(dict.fromkeys(line for one in item.informs if (line := one_line(one)))),
+            session=_masked(item.session),
+            informs=_lines(item.informs),
             origin=f"{piece.origin}@{_digest(piece.text)}",
         )
 
@@ -417,7 +428,7 @@ class _Planning:
         if not piece.item.key or piece.name != piece.item.name:
             return ""
         found = keys.key(piece.item.key)
-        if isinstance(found, Refusal):
+        if isinstance(found, Refusal) or secrecy.refuse(found):
             piece.notes = (*piece.notes, f"its key `{one_line(piece.item.key)[:80]}` is none here and was left out")
             return ""
         return found
@@ -503,3 +514,19 @@ def _nearest(text: str, there: list[tuple[str, Entry]]) -> str | None:
 def _shown(text: str) -> str:
     """The text as a report may show it."""
     return secrecy.redact(text)[0]
+
+
+@lru_cache(maxsize=_MASKED)
+def _masked(text: str) -> str:
+    """A text on one line, without secrets."""
+    return _shown(one_line(text))
+
+
+def _lines(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(line for one in texts if (line := _masked(one))))
+
+
+def _hidden(entry: Entry) -> Refusal | None:
+    """What an entry says beside its text that nobody may write."""
+    beside = (entry.key, entry.session, entry.origin, entry.rule, *entry.tags, *entry.informs, *entry.extra)
+    return next((refusal for one in beside if (refusal := secrecy.refuse(one))), None)

@@ -26,16 +26,16 @@ def imported_view(done: Import) -> Document:
         "commits": [commit for one in done.branches for commit in one.commits],
         "counts": {str(outcome): counts[outcome] for outcome in Outcome if counts[outcome]},
         "branches": [_branch(one) for one in done.branches],
-        "leftovers": [{"where": secrecy.redact(one.where)[0], "why": one.why} for one in done.leftovers],
+        "leftovers": [{"where": _masked(one.where), "why": _masked(one.why)} for one in done.leftovers],
     }
 
 
 def _branch(one: Imported) -> Document:
     return {
-        "name": one.name,
+        "name": _masked(one.name),
         "branch": one.branch,
         "commits": list(one.commits),
-        "notes": list(one.notes),
+        "notes": [_masked(note) for note in one.notes],
         "opposed": one.opposed,
         "items": [_row(row) for row in one.rows],
     }
@@ -45,12 +45,16 @@ def _row(row: Row) -> Document:
     """One item. A text that may not be shown is not."""
     hidden = guards.unsafe(row.text) if row.text else None
     found = {
-        "name": secrecy.redact(row.name)[0],
+        "name": _masked(row.name),
         "outcome": str(row.outcome),
         "entry": row.entry,
         "text": "" if hidden else row.text,
-        "reason": row.reason,
+        "reason": _masked(row.reason),
         "rule": row.rule,
-        "notes": list(row.notes),
+        "notes": [_masked(note) for note in row.notes],
     }
     return {key: value for key, value in found.items() if value or key in ("name", "outcome", "entry")}
+
+
+def _masked(text: str) -> str:
+    return secrecy.redact(text)[0]

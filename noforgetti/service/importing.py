@@ -15,7 +15,7 @@ from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.importers.base import FORMATS, Leftover, Revision, SourceBranch
 from noforgetti.model.commit import AUTHORS, CommitKind, Message, counted, describe, entries_trailer
 from noforgetti.model.entry import MAIN, BranchName, CommitId, Scope, Snapshot, Writer
-from noforgetti.policy import scoring
+from noforgetti.policy import guards, scoring
 from noforgetti.policy import skill as packages
 from noforgetti.policy.names import BadBranchName, branch_name, proposed
 from noforgetti.policy.verdict import Refusal
@@ -347,7 +347,11 @@ def _unfit(path: str, data: bytes) -> str:
     """Why a file of a source does not belong beside the entries; empty when it does. A skill must be one that could be
     saved here."""
     if path in _FILES:
-        return ""
+        try:
+            refusal = guards.unsafe(data.decode())
+        except UnicodeDecodeError:
+            return "it cannot be read as text"
+        return f"it may not be shown ({refusal.rule})" if refusal else ""
     folder, _, name = path.rpartition("/")[0].partition("/")
     if path != skills.place(name) or not folder:
         return "no file of that name belongs beside the entries"

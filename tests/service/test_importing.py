@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections import Counter
 from dataclasses import replace
@@ -13,10 +14,12 @@ from hypothesis import strategies as st
 from store.builders import Clock, made_project, opened, texts
 
 from noforgetti.importers.base import Item, Leftover, Revision, Source, SourceBranch
+from noforgetti.model import portable
 from noforgetti.model.entry import Category, Entry, EntryId, Importance, Scope, Snapshot, Writer
 from noforgetti.policy.capacity import Limits
 from noforgetti.service import candidates, signals, writes
 from noforgetti.service.import_plan import Outcome, came_from, origin, pieces, plan
+from noforgetti.service.import_views import imported_view
 from noforgetti.service.importing import Wish, bring
 from noforgetti.service.undo import redo, undo
 from noforgetti.store import failpoints
@@ -208,6 +211,54 @@ def test_a_secret_that_a_cut_would_hide_is_not_carried() -> None:
     text = f"{'word ' * 157}{TOKEN}{' more' * 20}"
     found = plan("notes", items(text), Snapshot(), Limits(), lambda n: 0)
     assert not any(TOKEN[:12] in change.entry.text for change in found.changes)
+
+
+def test_a_secret_beside_a_text_is_neither_kept_nor_told(memory: Memory) -> None:
+    rule = '{"trigger": "git push", "action": "remind", "command": "curl -H %s"}' % TOKEN  # noqa: UP031 - braces
+    odd = Item(
+        f"{TOKEN}.md",
+        TABS,
+        "notes.md",
+        tags=("build", TOKEN),
+        session=TOKEN,
+        informs=(TOKEN,),
+        key=f"pref.{TOKEN}".lower(),
+        rule=rule,
+        notes=(f"user: {TOKEN}",),
+    )
+    under = Item("notes.md#b", TESTS, "notes.md#Password: hunter2hunter2", tags=("password-hunter2hunter2",))
+    what = replace(
+        of(odd, under),
+        files={"promotions.md": f"# {TOKEN}".encode(), "review-guidelines.md": b"\xff"},
+        leftovers=(Leftover("queue:1", f"waits: {TOKEN}"),),
+    )
+    done = run(memory, what)
+    assert outcomes(done) == ["added", "added"]
+    told = json.dumps(imported_view(done))
+    kept = "".join(json.dumps(portable.value(one)) for one in memory.snapshot("main"))
+    assert not any(secret in told + kept for secret in (TOKEN, TOKEN.lower(), "hunter2"))
+    assert '"build"' in kept
+    assert outcomes(run(memory, what)) == ["unchanged", "unchanged"]
+    assert memory.head("main") == done.branches[0].commits[0]
+    assert not {"promotions.md", "review-guidelines.md"} & set(memory.snapshot("main").files)
+
+
+PLAIN = Entry(EntryId("use-tabs-aaaa"), TABS)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        replace(PLAIN, tags=(TOKEN,)),
+        replace(PLAIN, session=TOKEN),
+        replace(PLAIN, origin=TOKEN),
+        replace(PLAIN, extra=(f"x: {TOKEN}",)),
+        replace(PLAIN, informs=(TOKEN,)),
+    ],
+    ids=["tags", "session", "origin", "extra", "informs"],
+)
+def test_an_entry_of_an_export_that_hides_a_secret_is_refused(memory: Memory, own: Entry) -> None:
+    assert outcomes(run(memory, of(Item("use-tabs-aaaa", TABS, own=own)))) == ["refused"]
 
 
 @pytest.mark.parametrize(
