@@ -53,6 +53,7 @@ def read(path: Path, *, project: str = "") -> Source:
     records = _records(folder, lost)
     inside, more = files.below(folder / "branches", (".json",))
     lost += [replace(one, where=f"branches/{one.where}") for one in more]
+    named_so = {files.name(file, folder / "branches").removesuffix(".json") for file in inside}
     for file in inside:
         where = files.name(file, folder)
         named = files.name(file, folder / "branches").removesuffix(".json")
@@ -66,6 +67,12 @@ def read(path: Path, *, project: str = "") -> Source:
         if branch is None:
             lost.append(Leftover(where, "is no branch"))
         else:
+            if branch.name != named and branch.name in named_so:
+                lost.append(
+                    Leftover(where, f"calls itself `{branch.name[:80]}`, as another file does; it is `{named}`")
+                )
+                branch = replace(branch, name=named)
+            named_so.add(branch.name)
             found.append(branch)
     return Source(FORMAT, _ordered(found), tuple(lost), _skills(folder), root)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.importers.base import FORMATS, Leftover, Revision, SourceBranch
 from noforgetti.model.commit import AUTHORS, CommitKind, Message, counted, describe, entries_trailer
-from noforgetti.model.entry import MAIN, BranchName, CommitId, Scope, Snapshot, Writer
+from noforgetti.model.entry import MAIN, CommitId, Scope, Snapshot, Writer
 from noforgetti.policy import guards, scoring
 from noforgetti.policy import skill as packages
 from noforgetti.policy.names import BadBranchName, branch_name, proposed
@@ -101,8 +101,10 @@ def bring(memory: Memory, branch: str, source: Source, path: str, wish: Wish) ->
     done: list[Imported] = []
     leftovers = list(source.leftovers)
     made: dict[str, str] = {}  # branches of the source and what they are called here
+    targets = _targets(memory, branch, [one.name for one in source.branches])
     for one in _parents_first(source.branches):
-        target, notes = _target(memory, branch, one.name)
+        target = targets[one.name]
+        notes = (f"the source calls this branch `{one.name[:80]}`",) if one.name not in ("", target) else ()
         own, wide = _parted(memory, one)
         done.append(_branch(memory, own, target, source, wish, made, notes, leftovers))
         made[one.name] = target
@@ -127,16 +129,28 @@ def _parents_first(branches: Sequence[SourceBranch]) -> list[SourceBranch]:
     return found
 
 
-def _target(memory: Memory, branch: str, name: str) -> tuple[str, tuple[str, ...]]:
-    """What a branch of the source is called here. The user-wide memory has one branch."""
-    if not name or memory.is_wide:
-        return branch, ()
+def _targets(memory: Memory, branch: str, names: Sequence[str]) -> dict[str, str]:
+    """What the branches of the source are called here, no two alike: a name that is good here is kept, one that is not
+    makes way. The user-wide memory has one branch."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in sorted(dict.fromkeys(names), key=lambda one: _wanted(one) != one):
+        if not name or memory.is_wide:
+            found[name] = branch
+            continue
+        wanted = _wanted(name)
+        numbered = (f"{wanted[:60]}-{number}" for number in range(2, len(names) + 2))
+        wanted = next(one for one in (wanted, *numbered) if one.casefold() not in taken)
+        taken.add(wanted.casefold())
+        found[name] = next((one for one in memory.heads() if one.casefold() == wanted.casefold()), wanted)
+    return found
+
+
+def _wanted(name: str) -> str:
     try:
-        wanted = branch_name(name)
+        return branch_name(name)
     except BadBranchName:
-        wanted = BranchName(proposed(name))
-    twin = next((one for one in memory.heads() if one.casefold() == wanted.casefold()), wanted)
-    return twin, () if twin == name else (f"the source calls this branch `{name[:80]}`",)
+        return proposed(name)
 
 
 def _parted(memory: Memory, one: SourceBranch) -> tuple[SourceBranch, SourceBranch | None]:

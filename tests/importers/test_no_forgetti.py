@@ -138,6 +138,20 @@ def test_parents_come_before_their_forks_and_a_ring_is_cut(tmp_path: Path) -> No
     ]
 
 
+def test_a_branch_that_calls_itself_as_another_does_goes_by_its_file(tmp_path: Path) -> None:
+    branch(tmp_path, A)
+    doc = (tmp_path / "branches" / "main.json").read_text()
+    put(tmp_path, "branches/copy.json", doc.replace("First.", "Copied."))
+
+    source = read(tmp_path)
+
+    assert {one.name: [item.text for item in one.revisions[-1].items] for one in source.branches} == {
+        "main": ["First."],
+        "copy": ["Copied."],
+    }
+    assert left(source) == [("branches/copy.json", "calls itself `main`, as another file does; it is `copy`")]
+
+
 def test_the_project_is_found_in_a_store(tmp_path: Path) -> None:
     key = hashlib.sha256(b"/home/ada/shop").hexdigest()[:24]
     branch(tmp_path / "projects" / key, A)

@@ -395,6 +395,17 @@ def test_revisions_become_commits_with_their_own_dates_and_branches_share_histor
     assert again.outcome == "nothing"
 
 
+def test_no_two_branches_of_a_source_become_one(memory: Memory) -> None:
+    names = ("main", "a/b", "a-b", "Spike", "spike", "实验", "测试", "HEAD")
+    what = Source("notes", tuple(history(name, "", ("2024-01-01T00:00:00Z", (f"In {name}.",))) for name in names))
+    done = run(memory, what)
+    assert {one.name: texts(memory.snapshot(one.branch)) for one in done.branches} == {
+        name: [f"In {name}."] for name in names
+    }
+    assert "a-b" in {one.branch for one in done.branches if one.name == "a-b"}
+    assert run(memory, what).outcome == "nothing"
+
+
 def test_a_branch_with_a_history_of_its_own_gets_the_newest_state_in_one_commit(memory: Memory) -> None:
     writes.add(memory, "main", "Old fact of ours.")
     done = run(
