@@ -11,15 +11,30 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.entry import MAIN, BranchName
 from noforgetti.policy.names import BadBranchName, branch_name, proposed
 from noforgetti.store import bundle as bundles
+from noforgetti.store.git import Store
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from noforgetti.model.entry import CommitId
     from noforgetti.service.memory import Memory
+
+
+class NoMemory(NoForgettiError):
+    """A bundle of which no branch can be brought in."""
+
+    kind = Kind.USER
+    reason = "unreadable-source"
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"No branch of the bundle `{path}` can be brought in: {why}. Nothing was imported.",
+            hint="make it with `noforgetti export bundle`",
+        )
 
 
 class Outcome(StrEnum):
@@ -49,41 +64,57 @@ def is_bundle(path: str) -> bool:
 
 
 def restore(memory: Memory, path: str, *, dry_run: bool = False) -> tuple[Restored, ...]:
-    """Bring the branches of a bundle in. With `dry_run` only say what would become of them. Raises `BadBundle`, `NoGit`
-    and what the store raises."""
-    there = bundles.branches(bundles.listed(path))
-    if dry_run and not memory.exists:
-        return tuple(Restored(name, name, commit, Outcome.CREATED) for name, commit in there.items())
+    """Bring the branches of a bundle in. With `dry_run` only say what would become of them. Raises `BadBundle`,
+    `NoMemory`, `NoGit` and what the store raises."""
+    if dry_run or not memory.exists:  # of a file that is torn no memory is begun
+        plan = _tried(memory, path)
+        if dry_run:
+            return plan
     memory.prepare()
     refs = bundles.fetch(memory.path, path)
     memory.close()  # objects came in beside an open store
     try:
         with memory.store.exclusive():
-            plan = _planned(memory, bundles.branches(refs))
-            if not dry_run:
-                for one in plan:
-                    _publish(memory, one, refs)
-        return tuple(plan)
+            plan = _planned(memory.store, path, bundles.branches(refs), wide=memory.is_wide)
+            for one in plan:
+                _publish(memory, one, refs)
+        return plan
     finally:
         bundles.release(memory.path)
 
 
-def _planned(memory: Memory, there: Mapping[BranchName, CommitId]) -> list[Restored]:
-    here = dict(memory.heads())
+def _tried(memory: Memory, path: str) -> tuple[Restored, ...]:
+    """What would become of the branches, found out where nothing of it stays."""
+    with bundles.aside(memory.path if memory.exists else "") as folder:
+        refs = bundles.fetch(folder, path)
+        store = Store(folder)
+        try:
+            return _planned(store, path, bundles.branches(refs), wide=memory.is_wide)
+        finally:
+            store.close()
+
+
+def _planned(store: Store, path: str, there: Mapping[BranchName, CommitId], *, wide: bool) -> tuple[Restored, ...]:
+    here = store.heads()
     found: list[Restored] = []
     for name, commit in sorted(there.items(), key=lambda one: (one[0] != MAIN, one[0])):
-        one = _fate(memory, here, name, commit)
+        one = _fate(store, here, name, commit, wide=wide)
         if one.outcome is not Outcome.REFUSED:
             here[BranchName(one.branch)] = commit if one.outcome is not Outcome.HERE else here[BranchName(one.branch)]
         found.append(one)
-    return found
+    if all(one.outcome is Outcome.REFUSED for one in found):
+        raise NoMemory(path, found[0].reason)
+    return tuple(found)
 
 
-def _fate(memory: Memory, here: Mapping[BranchName, CommitId], name: str, commit: CommitId) -> Restored:
-    if memory.is_wide and name != MAIN:
+def _fate(store: Store, here: Mapping[BranchName, CommitId], name: str, commit: CommitId, *, wide: bool) -> Restored:
+    if wide and name != MAIN:
         return Restored(name, name, commit, Outcome.REFUSED, "the user-wide memory has one branch, `main`")
-    if not memory.store.whole(commit):
+    if not store.whole(commit):
         return Restored(name, name, commit, Outcome.REFUSED, "its objects cannot be read")
+    now = store.snapshot(commit)
+    if "format" not in now.files and not now.entries:
+        return Restored(name, name, commit, Outcome.REFUSED, "it is a branch of something else than a memory")
     try:
         wanted = branch_name(name)
     except BadBranchName:
@@ -91,9 +122,9 @@ def _fate(memory: Memory, here: Mapping[BranchName, CommitId], name: str, commit
     twin = next((one for one in here if one.casefold() == wanted.casefold()), None)
     if twin is None:
         return Restored(name, wanted, commit, Outcome.CREATED)
-    if memory.store.contains(here[twin], commit):
+    if store.contains(here[twin], commit):
         return Restored(name, twin, commit, Outcome.HERE)
-    if twin == wanted and memory.store.contains(commit, here[twin]):
+    if twin == wanted and store.contains(commit, here[twin]):
         return Restored(name, twin, commit, Outcome.FORWARD)
     known = next((one for one, at in here.items() if at == commit), None)
     if known is not None:

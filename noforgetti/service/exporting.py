@@ -215,7 +215,7 @@ def save(memory: Memory, exported: Exported, path: str, *, force: bool = False) 
         if exported.format.is_folder:
             _save_folder(exported, path, force=force)
         else:
-            _refuse_foreign(path, force=force)
+            _refuse_foreign(memory, path, force=force)
             _write(path, exported.files[""])
     except OSError as error:
         raise Unwritable(path, error.strerror or str(error)) from error
@@ -239,7 +239,7 @@ def bundle(memory: Memory, path: str, *, force: bool = False) -> Exported:
 
     path = _place(memory, path)
     try:
-        _refuse_foreign(path, force=force)
+        _refuse_foreign(memory, path, force=force)
         with _beside(path) as temporary:
             bundles.create(memory.path, temporary)
             os.replace(temporary, path)
@@ -267,22 +267,31 @@ def _place(memory: Memory, path: str) -> str:
     return found
 
 
-def _refuse_foreign(path: str, *, force: bool) -> None:
+def _refuse_foreign(memory: Memory, path: str, *, force: bool) -> None:
     if not os.path.lexists(path):
         return
     if os.path.isdir(path) and not os.path.islink(path):
         raise NotOurs(path, "is a folder")
     if not os.path.islink(path) and not os.path.isfile(path):
         raise BadPlace(f"`{path}` is no regular file. Nothing was written.", hint="write to standard output with `-`")
-    if not force and (os.path.islink(path) or not _ours(path)):
+    if not force and (os.path.islink(path) or not _ours(memory, path)):
         raise NotOurs(path, "is there already, and no export of ours wrote it")
 
 
-def _ours(path: str) -> bool:
-    """Whether an export of ours wrote the file: all of them say so at their beginning."""
+def _ours(memory: Memory, path: str) -> bool:
+    """Whether an export of ours wrote the file: all of them say so at their beginning, but for a bundle, which is ours
+    when it holds a branch of this memory as it was."""
+    from noforgetti.store import bundle as bundles
+
+    if bundles.is_bundle(path):
+        try:
+            heads = bundles.branches(bundles.listed(path)).values()
+        except (bundles.BadBundle, bundles.NoGit):
+            return False
+        return memory.exists and any(memory.store.whole(one) for one in heads)
     with open(path, "rb") as file:
         head = file.read(256)
-    return portable.FORMAT.encode() in head or not head or (head.startswith(b"# v") and b"git bundle" in head[:16])
+    return portable.FORMAT.encode() in head or not head
 
 
 def _save_folder(exported: Exported, path: str, *, force: bool) -> None:
@@ -329,7 +338,7 @@ def _write(path: str, data: bytes) -> None:
 def _beside(path: str) -> Iterator[str]:
     """A name in the same folder, which is free and is free again afterwards."""
     folder, name = os.path.split(path)
-    temporary = os.path.join(folder, f".{name[:200]}.{os.getpid()}-{secrets.token_hex(4)}")
+    temporary = os.path.join(folder, f".{name[:40]}.{os.getpid()}-{secrets.token_hex(4)}")
     try:
         yield temporary
     finally:

@@ -9,20 +9,24 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+import tempfile
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.entry import BranchName, CommitId
 from noforgetti.store.base import Unreadable
+from noforgetti.store.create import create as create_repository
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 HEADS = "refs/heads/"
 BESIDE = "refs/noforgetti/"  # books; what a machine derived from them is made again
 INCOMING = "refs/noforgetti-incoming/"  # holds what was fetched until branches name it
 _SIGNATURE = re.compile(rb"# v[23] git bundle\n")
 _PATIENCE = 600  # seconds for one run of git: a repository of 100,000 commits is packed in some twenty
+_FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc")
 _KEPT = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT", "LD_LIBRARY_PATH")
 
 
@@ -84,20 +88,29 @@ def listed(bundle: str) -> dict[str, CommitId]:
 
 def fetch(repository: str, bundle: str) -> dict[str, CommitId]:
     """Bring a bundle's objects into the repository; answers its refs. They are held by refs below `INCOMING` until
-    `release`. Raises `NoGit` and `BadBundle`."""
+    `release`; what another run left there is none of them. Raises `NoGit` and `BadBundle`."""
+    found = listed(bundle)
     done = _run(repository, "bundle", "verify", "--quiet", bundle)
     if done.returncode:
         raise BadBundle(bundle, _said(done))
-    wanted = f"+refs/*:{INCOMING}*"
-    done = _run(repository, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", bundle, wanted)
+    wanted = f"+refs/*:{INCOMING}{os.getpid()}/*"
+    done = _run(repository, *_FETCH, bundle, wanted)
     if done.returncode:
         release(repository)
         raise BadBundle(bundle, _said(done))
-    found: dict[str, CommitId] = {}
-    for line in _git(repository, "for-each-ref", "--format=%(objectname) %(refname)", INCOMING).splitlines():
-        commit, _, name = line.partition(" ")
-        found["refs/" + name.removeprefix(INCOMING)] = CommitId(commit)
     return found
+
+
+@contextmanager
+def aside(repository: str) -> Iterator[str]:
+    """A repository that is gone afterwards, with the branches of another one, or of none when that is empty. Raises
+    `NoGit` and `Unreadable`."""
+    with tempfile.TemporaryDirectory(prefix="noforgetti-") as folder:
+        path = os.path.join(folder, "memory.git")
+        create_repository(path, "")
+        if repository:
+            _git(path, *_FETCH, repository, f"+{HEADS}*:{HEADS}*")
+        yield path
 
 
 def release(repository: str) -> None:

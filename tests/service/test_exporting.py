@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store.builders import STAMP, bytes_of, entry, fsck, git, opened, published, state_of
+from store.builders import STAMP, bytes_of, entry, fsck, git, made_project, opened, published, state_of
 
 from noforgetti.importers.base import SourceError
 from noforgetti.importers.own import read
@@ -19,8 +19,9 @@ from noforgetti.model.entry import Category, Cue, Entry, EntryId, Importance, Wr
 from noforgetti.model.signal import Signal
 from noforgetti.policy.text import normalise
 from noforgetti.service import bundles, exporting, signals
-from noforgetti.service.branches import fork
+from noforgetti.service.branches import delete, fork
 from noforgetti.service.exporting import BadPlace, Format, NotOurs
+from noforgetti.store import bundle as store_bundle
 from noforgetti.store.base import Drop, PutFile
 from noforgetti.store.bundle import BadBundle, NoGit
 
@@ -395,6 +396,54 @@ def test_a_branch_that_is_behind_moves_forward_and_one_that_went_on_stays(
     assert outcomes(bundles.restore(other, str(tmp_path / "one.bundle"))) == [("main", "main", "already-here")]
 
 
+def test_a_dry_run_of_a_bundle_writes_nothing(filled: Memory, tmp_path: Path) -> None:
+    exporting.bundle(filled, str(tmp_path / "one.bundle"))
+    fork(filled, "main", "spike")
+    published(filled.store, entry("Only here.", "here-eeee"), branch="spike")
+    exporting.bundle(filled, str(tmp_path / "two.bundle"))
+    bundles.restore(filled, str(tmp_path / "one.bundle"))
+    before = bytes_of(tmp_path)
+
+    assert outcomes(bundles.restore(filled, str(tmp_path / "two.bundle"), dry_run=True)) == [
+        ("main", "main", "already-here"),
+        ("spike", "spike", "already-here"),
+    ]
+    assert bytes_of(tmp_path) == before
+
+
+def test_a_bundle_of_something_else_is_refused_and_never_replaced(
+    filled: Memory, other: Memory, tmp_path: Path
+) -> None:
+    code = made_project(tmp_path / "code")
+    git(code, "-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "--allow-empty", "-m", "x")
+    foreign = tmp_path / "code.bundle"
+    git(code, "bundle", "create", "--quiet", str(foreign), "--all")
+    before = foreign.read_bytes()
+
+    for dry_run in (True, False):
+        with pytest.raises(bundles.NoMemory, match="something else than a memory"):
+            bundles.restore(other, str(foreign), dry_run=dry_run)
+    assert not other.exists
+    with pytest.raises(NotOurs):
+        exporting.bundle(filled, str(foreign))
+    assert foreign.read_bytes() == before
+    exporting.bundle(filled, str(foreign), force=True)
+    published(filled.store, entry("Later.", "later-eeee"))
+    exporting.bundle(filled, str(foreign))  # an earlier bundle of this memory is ours
+
+
+def test_what_a_killed_restore_left_is_no_part_of_the_next(filled: Memory, other: Memory, tmp_path: Path) -> None:
+    fork(filled, "main", "spike")
+    exporting.bundle(filled, str(tmp_path / "both.bundle"))
+    delete(filled, "spike")
+    exporting.bundle(filled, str(tmp_path / "one.bundle"))
+    other.prepare()
+    store_bundle.fetch(other.path, str(tmp_path / "both.bundle"))
+
+    assert outcomes(bundles.restore(other, str(tmp_path / "one.bundle"))) == [("main", "main", "created")]
+    assert git(other.path, "for-each-ref", "refs/noforgetti-incoming") == ""
+
+
 def test_a_bundle_of_what_may_not_be_shown_needs_the_users_word(filled: Memory, tmp_path: Path) -> None:
     published(filled.store, entry(SECRET, "secret-eeee"))
     path = tmp_path / "x.bundle"
@@ -419,7 +468,7 @@ def test_a_torn_bundle_changes_no_branch(filled: Memory, other: Memory, tmp_path
         (tmp_path / "torn.bundle").write_bytes(data[:size])
         with pytest.raises(BadBundle, match="Nothing was imported"):
             bundles.restore(other, str(tmp_path / "torn.bundle"))
-    assert other.heads() == {}
+    assert not other.exists
 
 
 def test_without_git_a_bundle_says_so(filled: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
