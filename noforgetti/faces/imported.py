@@ -25,8 +25,9 @@ _SAID = {
 _TOLD = ("refused", "kept", "removed-here", "gone", "pruned", "archived", "updated")
 
 
-def imported(doc: dict[str, Any], style: text.Style, *, planned: bool = False) -> str:
-    """The report of an import, or of one that was only planned."""
+def imported(doc: dict[str, Any], style: text.Style, *, planned: bool = False, selected: str = "main") -> str:
+    """The report of an import, or of one that was only planned. `selected` is the branch that commands work on,
+    empty for the user-wide memory."""
     lines = [_headline(doc, planned=planned)]
     for outcome, count in doc["counts"].items():
         lines.append(f"  {count:>6,}  {_SAID[outcome]}")
@@ -51,9 +52,23 @@ def imported(doc: dict[str, Any], style: text.Style, *, planned: bool = False) -
         found = [f"  - {text.clean(one['where'])}: {text.clean(one['why'])}" for one in doc["leftovers"]]
         lines += ["", "Left in the source, because it is no memory or cannot be read:", *_listed(found)]
     if doc["commits"]:
-        newest = doc["commits"][-1][:12]
-        lines += ["", style.dim(f"Take it back with `noforgetti undo {newest}`.")]
+        lines += ["", *(style.dim(one) for one in _back(doc["branches"], selected))]
     return "\n".join(lines)
+
+
+def _back(branches: Sequence[dict[str, Any]], selected: str) -> list[str]:
+    """How to take the import back: a commit is undone on its own branch, and of several the newest first."""
+    lines = []
+    for one in branches:
+        if one["commits"]:
+            place = "--user " if one["wide"] else f"--branch {one['branch']} "
+            at = "" if selected == ("" if one["wide"] else one["branch"]) else place
+            many = len(one["commits"])
+            more = f", then the {many - 1:,} before it" if many > 1 else ""
+            lines.append(f"`noforgetti {at}undo {one['commits'][-1][:12]}`{more}")
+    if len(lines) == 1:
+        return [f"Take it back with {lines[0]}."]
+    return ["Take it back with", *(f"  {one}" for one in lines)]
 
 
 def _headline(doc: dict[str, Any], *, planned: bool) -> str:

@@ -34,6 +34,7 @@ def _branch(one: Imported) -> Document:
     return {
         "name": _masked(one.name),
         "branch": one.branch,
+        "wide": one.wide,
         "commits": list(one.commits),
         "notes": [_masked(note) for note in one.notes],
         "opposed": one.opposed,

@@ -7,6 +7,7 @@ be the source's. Killed at any point, a branch is as it was or as it will be, an
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -26,7 +27,7 @@ from noforgetti.service.memory import Draft, Memory
 from noforgetti.service.undo import taken_back
 from noforgetti.store import failpoints
 from noforgetti.store import signals as signal_book
-from noforgetti.store.base import Edit, PutFile, UnknownBranch
+from noforgetti.store.base import Conflict, Edit, PutFile, UnknownBranch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -50,8 +51,8 @@ class NoSource(NoForgettiError):
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What became of one branch of a source: `name` there, `branch` here (`user` for the user-wide memory), the commits
-    that were made, oldest first, and a row for each item."""
+    """What became of one branch of a source: `name` there, `branch` here (`user` for the user-wide memory, which is
+    `wide`), the commits that were made, oldest first, and a row for each item."""
 
     name: str
     branch: str
@@ -59,6 +60,7 @@ class Imported:
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
     opposed: int = 0  # pairs that contradict each other and wait as candidates
+    wide: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +108,12 @@ def bring(memory: Memory, branch: str, source: Source, path: str, wish: Wish) ->
         target = targets[one.name]
         notes = (f"the source calls this branch `{one.name[:80]}`",) if one.name not in ("", target) else ()
         own, wide = _parted(memory, one)
-        done.append(_branch(memory, own, target, source, wish, made, notes, leftovers))
+        came = _branch(memory, own, target, source, wish, made, notes, leftovers)
+        done.append(replace(came, wide=memory.is_wide))
         made[one.name] = target
         if wide is not None:
-            done.append(_branch(memory.wide, wide, MAIN, source, wish, {}, (), []))
+            came = _branch(memory.wide, wide, MAIN, source, wish, {}, (), [])
+            done.append(replace(came, wide=True))
     writes = any(row.outcome.writes for one in done for row in one.rows)
     outcome: Literal["imported", "nothing", "planned"] = "planned" if wish.dry_run and writes else "nothing"
     if writes and not wish.dry_run:
@@ -178,9 +182,11 @@ def _branch(
     shown = "user" if memory.is_wide else target
     if not one.revisions:
         return Imported(name, shown, (), (), notes)
-    fresh = _is_fresh(memory, target)
-    if fresh and (len(one.revisions) > 1 or one.parent in made):
-        return _history(memory, one, target, source, wish, made, notes, leftovers)
+    if _is_fresh(memory, target):
+        with suppress(Conflict):  # somebody began the branch meanwhile, and it is one with a history now
+            if len(one.revisions) > 1 or one.parent in made:
+                return _history(memory, one, target, source, wish, made, notes, leftovers)
+            return _newest(memory, one.revisions[-1], target, source, wish, (name, shown), notes, leftovers)
     if len(one.revisions) > 1:
         notes = (*notes, f"the branch has a history here, so the newest of {len(one.revisions):,} revisions came")
     return _newest(memory, one.revisions[-1], target, source, wish, (name, shown), notes, leftovers)
@@ -266,6 +272,7 @@ def _history(
     commits: list[CommitId] = []
     said: dict[EntryId, Signal] = {}
     refused: dict[str, Row] = {}
+    lost: list[Leftover] = []
     with memory.store.exclusive():
         at = _fork_point(memory, made.get(one.parent, ""), one.revisions[0].time)
         began = at
@@ -274,7 +281,7 @@ def _history(
             found = _plan(memory, source, state.items, now, prune=True, time=state.time)
             said.update(found.signals)
             refused.update({row.name: row for row in found.rows if row.outcome is Outcome.REFUSED})
-            files = list(_files(memory, source, now, leftovers)) if state is one.revisions[-1] else []
+            files = list(_files(memory, source, now, lost)) if state is one.revisions[-1] else []
             if not found.changes and not files:
                 continue
             edits = (*edits_of(now, found.changes), *files)
@@ -288,6 +295,7 @@ def _history(
             failpoints.reach("import:before-publish")
             memory.store.publish(target, at, None, reason=f"import: {source.format}")
             memory.keep_traces()
+    leftovers += lost
     named = {row.name for row in found.rows}
     rows = (*_as_carried(found.rows), *(row for name, row in refused.items() if name not in named))
     opposed = _after(memory, target, Plan(rows, (), said))

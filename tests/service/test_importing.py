@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store.builders import Clock, made_project, opened, texts
+from store.builders import Clock, git, made_project, opened, texts
 
 from noforgetti.importers.base import Item, Leftover, Revision, Source, SourceBranch
 from noforgetti.model import portable
@@ -510,6 +510,23 @@ def test_a_write_in_between_is_planned_on_and_not_lost(memory: Memory, monkeypat
     assert sorted(texts(other.snapshot("main"))) == ["Old fact of ours.", TABS]
     assert [one.subject for one in memory.store.walk(memory.head("main"))][1] == "pushed"
     other.close()
+
+
+def test_a_branch_that_somebody_began_meanwhile_gets_the_newest_state(memory: Memory) -> None:
+    def begin(name: str) -> None:
+        if name == "import:before-publish":
+            failpoints.arm(None)
+            tree = git(memory.path, "mktree").strip()
+            git(memory.path, "update-ref", "refs/heads/main", git(memory.path, "commit-tree", tree, "-m", "x").strip())
+
+    failpoints.arm(begin)
+    try:
+        what = history("main", "", ("2024-01-01T00:00:00Z", (TABS,)), ("2024-02-01T00:00:00Z", (TESTS,)))
+        done = run(memory, Source("notes", (what,)))
+    finally:
+        failpoints.arm(None)
+    assert (done.outcome, len(done.branches[0].commits), texts(memory.snapshot("main"))) == ("imported", 1, [TESTS])
+    assert len(list(memory.store.walk(memory.head("main")))) == 2
 
 
 _TEXT = st.text(st.characters(codec="utf-8"), max_size=900) | st.sampled_from(

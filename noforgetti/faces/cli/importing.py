@@ -9,7 +9,7 @@ import click
 from noforgetti.faces import imported
 from noforgetti.faces.cli import completing
 from noforgetti.faces.cli.main import Session, cli, pass_session
-from noforgetti.importers.base import FORMATS
+from noforgetti.importers.base import FORMATS, Format
 
 
 @cli.command("import")
@@ -30,10 +30,8 @@ def import_(session: Session, source: str | None, path: str, dry_run: bool, prun
 
     memory = session.memory
     if source is None:
-        found = [
-            {"source": one.name, "title": one.title, "path": str(one.find(memory.project.root, os.environ) or "")}
-            for one in FORMATS
-        ]
+        root = memory.project.root
+        found = [{"source": one.name, "title": one.title, "path": _lies(one, root)} for one in FORMATS]
         session.print({"formats": found}, imported.formats)
         return
     if source == "noforgetti" and path and _bundle(session, path, dry_run=dry_run):
@@ -41,7 +39,15 @@ def import_(session: Session, source: str | None, path: str, dry_run: bool, prun
     read, at = importing.read(source, path, memory, os.environ)
     wish = importing.Wish(dry_run=dry_run, prune=prune, restore=restore)
     doc = imported_view(importing.bring(memory, session.branch, read, str(at), wish))
-    session.print(doc, imported.imported, planned=dry_run)
+    session.print(doc, imported.imported, planned=dry_run, selected="" if memory.is_wide else session.branch)
+
+
+def _lies(format_: Format, root: str) -> str:
+    """Where a memory of the format lies. A place that is closed to us has none to offer."""
+    try:
+        return str(format_.find(root, os.environ) or "")
+    except OSError:
+        return ""
 
 
 def _bundle(session: Session, path: str, *, dry_run: bool) -> bool:
