@@ -25,6 +25,7 @@ FORMAT = "basic-memory"
 _RELATION = re.compile(r"([^\[\]\n]*?)\s*\[\[([^\]\n|]+)(?:\|[^\]\n]*)?\]\]\s*(\([^\n]*\))?\s*")
 _HASHTAG = re.compile(r"(?:(?<=\s)|^)#(\w[\w/-]*)")
 _LONGEST = 2_000  # characters of an observation or relation; what is longer is text
+_FRONT = ("title", "permalink", "type", "tags", "modified", "updated", "created", "date")
 _SECTIONS = ("observations", "relations")
 
 
@@ -57,6 +58,7 @@ def _note(path: Path, where: str) -> tuple[list[Item], list[Leftover]]:
     values = head.values
     title = values.get("title") or path.stem
     listing = Listing(where, markdown.times(values, "modified", "updated", "created", "date") or files.written(path))
+    listing.front(head, _FRONT if values.get("type", "note") == "note" else [one for one in _FRONT if one != "type"])
     own = values.get("permalink") or where
 
     def aside(block: Block, listing: Listing) -> bool:

@@ -22,7 +22,7 @@ from noforgetti.importers.markdown import Kind
 from noforgetti.model.entry import Category, Importance
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from noforgetti.importers.markdown import Block, Front
 
@@ -37,6 +37,7 @@ _READ = (  # keys of front matter that become something of an item
     *("name", "description", "type", "metadata", "node_type", "tags", "originsessionid"),
     *("modified", "updated", "date", "created"),
 )
+_LISTED = ("type", "metadata", "node_type", "modified", "date", "created")  # the same of a list
 _TYPES = ("user", "feedback", "project", "reference")
 
 
@@ -107,6 +108,7 @@ class _Reading:
             return
         listing = Listing(where, markdown.times(head.values, "modified", "date", "created") or written)
         listing.category = CATEGORIES.get(head.values.get("type", "").casefold())
+        listing.front(head, _LISTED)
         listed(listing, markdown.blocks(head.lines, head.first), self._leads)
         self.items += listing.items
         self.leftovers += listing.leftovers
@@ -128,8 +130,11 @@ class _Reading:
             created=markdown.times(values, "modified", "updated", "date", "created") or written,
             session=values.get("originsessionid", ""),
             tags=tuple(one for one in map(tag, head.lists.get("tags", ())) if one),
-            notes=tuple(_notes(head)),
+            notes=head.untold(_READ),
         )
+        named = values.get("name", "")
+        if named and not told.startswith(named) and tag(named) not in tag(Path(where).stem):
+            base = replace(base, notes=(f"name: {named}"[:200], *base.notes))
         together = body if not told or " ".join(told.split()) in " ".join(body.split()) else f"{told}\n\n{body}".strip()
         if not together:
             self.leftovers.append(Leftover(where, "has no text"))
@@ -161,13 +166,6 @@ class _Reading:
         """All that was read, as one branch of one state."""
         state = Revision(files.distinct(self.items))
         return Source(FORMAT, (SourceBranch((state,)),), tuple(self.leftovers))
-
-
-def _notes(head: Front) -> Iterator[str]:
-    """What else the front matter of a topic says."""
-    for key, value in [*head.values.items(), *((key, ", ".join(one)) for key, one in head.lists.items())]:
-        if key not in _READ and value:
-            yield f"{key}: {value}"[:200]
 
 
 def _spelled(name: str) -> str:

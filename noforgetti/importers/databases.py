@@ -6,6 +6,7 @@ would write beside it. What is damaged is read as far as it goes.
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -20,15 +21,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SIGNATURE = b"SQLite format 3\0"
+_SEARCH = re.compile(r"_fts(?:_\w+)?$")
 LARGEST = 1 << 30  # bytes: with vectors a database of 100,000 memories has some 200 MB
 
 
 class Database:
-    """An open copy. `leftovers` says what could not be read."""
+    """An open copy. `left` says what could not be read, and what nobody asked for."""
 
     def __init__(self, base: sqlite3.Connection, where: str) -> None:
         self._base, self.where = base, where
-        self.leftovers: list[Leftover] = []
+        self._leftovers: list[Leftover] = []
+        self._read: dict[str, set[str]] = {}
 
     def columns(self, table: str) -> tuple[str, ...]:
         """The columns of a table; none when there is no such table."""
@@ -42,6 +45,7 @@ class Database:
         """The rows of a table in the order they were written, with those of the columns that it has; the others are
         None. A table that is not there has no rows, and one that is damaged those before the damage."""
         there = self.columns(table)
+        self._read.setdefault(table, set()).update(columns)
         known = [one for one in columns if one in there]
         if not known:
             return
@@ -52,8 +56,29 @@ class Database:
         except sqlite3.Error as error:
             self._damaged(table, error)
 
+    def left(self) -> list[Leftover]:
+        """What is damaged, and the tables and columns that hold something and were not read. A search index holds
+        nothing of its own."""
+        found = list(self._leftovers)
+        try:
+            told = self._base.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+            for table in (str(row[0]) for row in told):
+                if table in self._read:
+                    names = [one for one in self.columns(table) if one not in self._read[table]]
+                    if more := [one for one in names if self._holds(table, f'"{one}" IS NOT NULL AND "{one}" <> \'\'')]:
+                        found.append(Leftover(f"{self.where}: {table}", f"is not carried: {_named(more)}"))
+                elif not table.startswith("sqlite_") and not _SEARCH.search(table) and self._holds(table, "1"):
+                    found.append(Leftover(f"{self.where}: {shown(table)}", "is a table of something else"))
+        except sqlite3.Error as error:
+            found.append(Leftover(self.where, f"is damaged: {error}"))
+        return found
+
+    def _holds(self, table: str, condition: str) -> bool:
+        query = f'SELECT 1 FROM "{table}" WHERE {condition} LIMIT 1'  # noqa: S608 - its own names, quoted
+        return self._base.execute(query).fetchone() is not None
+
     def _damaged(self, table: str, error: sqlite3.Error) -> None:
-        self.leftovers.append(Leftover(f"{self.where}: {table}", f"is damaged: {error}; what was read before is here"))
+        self._leftovers.append(Leftover(f"{self.where}: {table}", f"is damaged: {error}; what was read before is here"))
 
 
 @contextmanager
@@ -108,3 +133,7 @@ def _look(path: Path) -> None:
             f"`{shown(path)}` has {size:,} bytes, more than {LARGEST:,}. Nothing was imported.",
             hint="name another file",
         )
+
+
+def _named(columns: list[str]) -> str:
+    return ", ".join(f"`{shown(one)}`" for one in columns)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from noforgetti.importers.base import Item, Leftover, SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
 LARGEST = 64 * 1024 * 1024  # bytes of one file: 100,000 lines of 600 characters; a memory beyond that is a mishap
@@ -162,6 +162,16 @@ def strings(value: object) -> list[str]:
     """The texts of a JSON list, or of one text."""
     values = value if isinstance(value, list) else [value]
     return [text for one in values if (text := mended(one))]
+
+
+def untold(value: Mapping[str, object], known: Iterable[str]) -> tuple[str, ...]:
+    """What an object says beside the keys that something is made of, each as a short note."""
+    skipped = set(known)
+    return tuple(
+        f"{mended(key)[:40]}: {mended(str(one))[:120]}"
+        for key, one in value.items()
+        if key not in skipped and one not in (None, "", [], {}, False)
+    )
 
 
 def stamp(value: object) -> str:

@@ -6,6 +6,7 @@ has a note of it. Prose, code, tables and `@imports` are no facts by themselves 
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -85,10 +86,12 @@ def _file(path: Path, where: str) -> tuple[list[Item], list[Leftover]]:
     lines, lost = files.lines(files.whole(path), where)
     head = markdown.front(lines)
     listing = Listing(where, files.written(path))
+    listing.front(head)
     note = f"its host reads `{where}` anyway"
-    for block in markdown.blocks(head.lines, head.first):
+    found = markdown.blocks(head.lines, head.first)
+    for block, following in zip_longest(found, found[1:]):
         if block.kind is Kind.HEADING:
-            listing.enter(block)
+            listing.enter(block, following)
         elif block.kind is Kind.BULLET and not block.text.startswith("@"):
             listing.add(block.text, line=block.line, notes=(note,))
         else:

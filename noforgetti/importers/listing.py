@@ -17,6 +17,9 @@ from noforgetti.model.entry import Category
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from noforgetti.importers.markdown import Front
+
+
 ALONE = 40  # columns (a wide letter has two) from which a bullet is understood without its heading: some seven words
 TOGETHER = 800  # characters up to which a lead-in and its list are one item: the limit of an entry
 _HEADINGS = 1_024  # headings whose words are kept: every item below one asks for them again
@@ -88,12 +91,18 @@ class Listing:
     headings: list[Heading] = field(default_factory=list)
     title: Heading | None = None
 
-    def enter(self, block: Block) -> None:
+    def enter(self, block: Block, following: Block | None) -> None:
         """A heading: what follows stands below it. The first one of a document is its title when it is of level 1."""
+        if following is None or (following.kind is Kind.HEADING and following.level <= block.level):
+            self.left(block, "is a heading with nothing below it")
         new = Heading(block.level, block.text)
         if self.title is None:
             self.title = new
         self.headings = [*(one for one in self.headings if one.level < block.level), new]
+
+    def front(self, front: Front, known: Sequence[str] = ()) -> None:
+        """Front matter, of which only the `known` keys become something."""
+        self.leftovers += [Leftover(f"{self.where}:1", f"is not carried: {note}") for note in front.untold(known)]
 
     def left(self, block: Block, why: str) -> None:
         """A block that is not carried."""
@@ -163,7 +172,7 @@ def listed(listing: Listing, found: Sequence[Block], aside: Callable[[Block, Lis
         block = found[at]
         at += 1
         if block.kind is Kind.HEADING:
-            listing.enter(block)
+            listing.enter(block, found[at] if at < len(found) else None)
         elif block.kind is Kind.COMMENT:
             listing.left(block, "is a comment")
         elif block.kind is Kind.BULLET:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from noforgetti.importers.files import stamp
+from noforgetti.importers.files import stamp, untold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 BULLET = re.compile(r"( *)([-*+•]|\d{1,9}[.)])( +)(?=\S)")
@@ -63,6 +63,10 @@ class Front:
             self.lists[key] = tuple(one for part in value[1:-1].split(",") if (one := _scalar(part)))
         elif value and value not in ("|", ">", "|-", ">-"):
             self.values.setdefault(key, _scalar(value))
+
+    def untold(self, known: Iterable[str]) -> tuple[str, ...]:
+        """What it says under other keys than those that something is made of."""
+        return untold({**self.values, **{key: ", ".join(one) for key, one in self.lists.items()}}, known)
 
 
 def front(lines: Sequence[str]) -> Front:

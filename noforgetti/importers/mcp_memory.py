@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "mcp-memory"
+_ENTITY = ("type", "name", "entityType", "observations")
+_RELATED = ("type", "from", "to", "relationType")
 _RELATION = re.compile(r"[_\s]+|(?<=[a-z])(?=[A-Z])")
 
 
@@ -39,6 +41,7 @@ def read(path: Path, *, project: str = "") -> Source:
         elif not made:
             lost.append(Leftover(f"{where}:{number}", "has no name"))
         items += made or ()
+        lost += [Leftover(f"{where}:{number}", why) for why in (_untold(value) if made else ())]
     if values and not seen:
         raise SourceError(
             f"`{files.shown(path)}` holds no entities and relations. Nothing was imported.",
@@ -90,13 +93,28 @@ def _entity(value: dict[str, Any]) -> list[Item]:
     return [
         Item(
             name=f"entity/{name}#{files.digest(one)}",
-            text=one if name.casefold() in one.casefold() else f"{about}: {one}",
+            text=one if _says(one, name) else f"{about}: {one}",
             group=f"entity/{name}",
             category=category,
             tags=tags,
         )
         for one in observations
     ]
+
+
+def _says(text: str, name: str) -> bool:
+    """Whether a text names its entity, as a word and not as a part of one."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+
+
+def _untold(value: dict[str, Any]) -> Iterator[str]:
+    """What an entity or relation holds that nothing is made of."""
+    told = value.get("observations")
+    odd = [one for one in (told if isinstance(told, list) else [told]) if one is not None and not isinstance(one, str)]
+    if odd:
+        yield f"{len(odd):,} of its observations are no text"
+    known = _ENTITY if value.get("type") == "entity" else _RELATED
+    yield from (f"is not carried: {note}" for note in files.untold(value, known))
 
 
 def _relation(value: dict[str, Any]) -> list[Item]:

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 FORMAT = "mem0"
 _TEXT = ("memory", "text", "data", "content", "new_memory")
-_PLAIN = (  # keys of an export that are no facts about the memory
+_PLAIN = (  # keys that something is made of, and those that mem0 derives from the text
     *("id", "hash", "score", "metadata", "created_at", "updated_at", "run_id", "categories", "immutable", "embedding"),
-    *("expiration_date", "structured_attributes", "actor_id", "role", "attributed_to", *_TEXT),
+    "expiration_date",
 )
-_HISTORY = ("memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at", "is_deleted")
+_HISTORY = ("id", "memory_id", "old_memory", "new_memory", "event", "created_at", "updated_at", "is_deleted")
 
 
 def read(path: Path, *, project: str = "") -> Source:
@@ -105,17 +105,16 @@ def _item(value: Any) -> Item | None:
         reinforced=updated if updated > created else "",
         session=files.mended(value.get("run_id")),
         pinned=value.get("immutable") is True,
-        notes=tuple(_notes(value, about)),
+        notes=tuple(_notes(value, about, text)),
     )
 
 
-def _notes(value: dict[str, Any], about: dict[str, Any]) -> Iterator[str]:
+def _notes(value: dict[str, Any], about: dict[str, Any], text: str) -> Iterator[str]:
     """What else is said of a memory."""
     if value.get("expiration_date"):
         yield f"expires: {str(value['expiration_date'])[:40]}"
-    for key, one in [*value.items(), *((k, v) for k, v in about.items() if k not in ("category", "tags"))]:
-        if key not in _PLAIN and one not in (None, "", [], {}):
-            yield f"{files.mended(key)[:40]}: {files.mended(str(one))[:80]}"
+    yield from files.untold(value, [*_PLAIN, *(key for key in _TEXT if files.mended(value.get(key)) == text)])
+    yield from files.untold(about, ("category", "tags"))
 
 
 def _history(path: Path) -> tuple[list[Item], list[Leftover]]:
@@ -134,7 +133,7 @@ def _history(path: Path) -> tuple[list[Item], list[Leftover]]:
             text = row["new_memory"] or row["old_memory"]
             newest[own] = {"id": own, "memory": text, "created_at": first, "updated_at": row["updated_at"]}
             (gone.add if row["is_deleted"] or row["event"] == "DELETE" else gone.discard)(own)
-        lost = base.leftovers
+        lost = base.left()
     if gone:
         lost.append(Leftover(path.name, f"{len(gone):,} of its memories were deleted there"))
     items: list[Item] = []

@@ -31,7 +31,7 @@ def read(path: Path, *, project: str = "") -> Source:
                 hint="name the older product's memories.db",
             )
         rows = list(base.rows("memories", *_COLUMNS))
-        lost = base.leftovers
+        lost = base.left()
     items: list[Item] = []
     for row in sorted(rows, key=lambda one: files.stamp(one["date"])):
         item = _item(row)

@@ -25,6 +25,12 @@ VERSION = 1
 _KEY = 24  # hex digits of a project's key: the beginning of the SHA-256 of its root
 _EPOCH = "1970-01-01T00:00:00Z"  # what the product writes where it knows no time
 
+_BRANCH = ("version", "name", "parent", "createdAt", "updatedAt", "entries")
+_ENTRY = (
+    *("id", "text", "importance", "importanceAssessedAt", "createdAt", "updatedAt", "createdBy", "updatedBy"),
+    "sourceSessionId",
+)
+
 Entry = dict[str, Any]
 
 
@@ -74,7 +80,14 @@ def read(path: Path, *, project: str = "") -> Source:
                 branch = replace(branch, name=named)
             named_so.add(branch.name)
             found.append(branch)
-    return Source(FORMAT, _ordered(found), tuple(lost), _skills(folder), root)
+    lost += [
+        Leftover(f"revisions/{name}", "are the reviews of no branch that is here")
+        for name in sorted(
+            records.keys() - {files.name(one, folder / "branches").removesuffix(".json") for one in inside}
+        )
+    ]
+    skills = _skills(folder, lost)
+    return Source(FORMAT, _ordered(found), tuple(lost), skills, root)
 
 
 def _project(path: Path, project: str) -> Path:
@@ -129,6 +142,7 @@ def _branch(path: Path, where: str, records: list[dict[str, Any]], lost: list[Le
     if not isinstance(doc.get("entries"), list):
         return None
     name = files.mended(doc.get("name")) or path.stem
+    lost += [Leftover(where, f"is not carried: {note}") for note in files.untold(doc, _BRANCH)]
     now = [one for one in doc["entries"] if isinstance(one, dict)]
     lost += [
         Leftover(f"{where}: entry {number}", "is no entry: it has no text")
@@ -234,7 +248,8 @@ def _item(entry: Entry) -> Item:
         reinforced=updated if updated > created else "",
         session=files.mended(entry.get("sourceSessionId")),
     )
-    return item if known or not importance else replace(item, notes=(f"importance: {importance[:40]}",))
+    notes = files.untold(entry, _ENTRY if known else [one for one in _ENTRY if one != "importance"])
+    return replace(item, notes=notes) if notes else item
 
 
 def _records(folder: Path, lost: list[Leftover]) -> dict[str, list[dict[str, Any]]]:
@@ -266,10 +281,18 @@ def _ordered(branches: list[SourceBranch]) -> tuple[SourceBranch, ...]:
     return tuple(found)
 
 
-def _skills(folder: Path) -> dict[str, bytes]:
-    """Skills of the project; they have one form here and there."""
+def _skills(folder: Path, lost: list[Leftover]) -> dict[str, bytes]:
+    """Skills of the project; they have one form here and there, a file each."""
     found: dict[str, bytes] = {}
-    for path in sorted((folder / "skills").glob("*/SKILL.md")):
-        if path.is_file() and not path.is_symlink():
-            found[f"skills/{path.parent.name}/SKILL.md"] = files.whole(path)
+    inside, more = files.below(folder / "skills", (".md",)) if (folder / "skills").is_dir() else ([], [])
+    lost += [replace(one, where=f"skills/{one.where}") for one in more]
+    for path in inside:
+        where = files.name(path, folder)
+        if path.name != "SKILL.md" or path.parent.parent != folder / "skills":
+            lost.append(Leftover(where, "is no skill, and a skill is one file here"))
+            continue
+        try:
+            found[where] = files.whole(path)
+        except SourceError as error:
+            lost.append(Leftover(where, error.message.partition(". ")[0]))
     return found

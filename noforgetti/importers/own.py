@@ -25,6 +25,8 @@ INDEX = "memory-scores.jsonl"
 _TOPICS = "topics"
 _LINE = re.compile(rf"- \[({'|'.join(Category)})\] (.+)")
 _MARK = re.compile(r"(.+) \*\((pinned|enforced)\)\*")
+_DOCUMENT = ("format", "version", "made_by", "exported", "project", "branches")
+_BRANCH = ("name", "head", "entries", "files", "hidden")
 _BESIDE = ("signal", "score", "lifecycle")  # keys of an entry in an export that the entry itself has not
 
 
@@ -84,12 +86,18 @@ def _source(items: list[Item], lost: list[Leftover], beside: dict[str, bytes] | 
 def _document(doc: dict[str, Any], where: str, lost: list[Leftover]) -> Source:
     """The branches of a document. One alone goes where the import was asked to; of several each keeps its name."""
     parts = [one for one in doc["branches"] if isinstance(one, dict)]
+    if len(parts) < len(doc["branches"]):
+        lost.append(Leftover(where, f"{len(doc['branches']) - len(parts):,} of its branches are none"))
+    lost += [Leftover(where, f"is not carried: {note}") for note in files.untold(doc, _DOCUMENT)]
     found: list[SourceBranch] = []
     beside: dict[str, bytes] = {}
     for number, part in enumerate(parts, 1):
         name = files.mended(part.get("name")) or f"branch-{number}"
         items: list[Item] = []
         entries = part.get("entries")
+        lost += [Leftover(f"{where}: {name}", f"is not carried: {note}") for note in files.untold(part, _BRANCH)]
+        if not isinstance(entries, list):
+            lost.append(Leftover(f"{where}: {name}", "has no list of entries"))
         for place, one in enumerate(entries if isinstance(entries, list) else (), 1):
             item = _item(one, one)
             if item is None:
@@ -99,9 +107,11 @@ def _document(doc: dict[str, Any], where: str, lost: list[Leftover]) -> Source:
         hidden = files.strings(part.get("hidden") or [])
         lost += [Leftover(f"{where}: {name} {own}", "was hidden when it was exported") for own in hidden]
         found.append(SourceBranch((Revision(files.distinct(items)),), "" if len(parts) == 1 else name))
-        if len(parts) == 1 and isinstance(part.get("files"), dict):
-            beside = {str(key): str(text).encode("utf-8", "replace") for key, text in part["files"].items()}
-        elif part.get("files"):
+        told = part.get("files")
+        if len(parts) == 1 and isinstance(told, dict):
+            beside = {key: text.encode("utf-8", "replace") for key, text in told.items() if isinstance(text, str)}
+            lost += [Leftover(f"{where}: {key}", "is no text") for key in told if key not in beside]
+        elif told:
             lost.append(Leftover(f"{where}: {name}", "holds files beside the entries; export this branch alone"))
     return Source(FORMAT, tuple(found), tuple(lost), beside, files.mended(doc.get("project")))
 
@@ -138,7 +148,7 @@ def _item(read: Any, beside: Any) -> Item | None:
         evidence=evidence if type(evidence) is int and evidence > 0 else 0,
         reinforced=files.stamp(signal.get("reinforced")),
         forgotten=signal.get("forgotten") is True,
-        notes=(f"has more than this version knows: {', '.join(more)}"[:200],) if more else (),
+        notes=(f"says what no field here can hold: {', '.join(more)}"[:200],) if more else (),
         own=entry,
     )
 

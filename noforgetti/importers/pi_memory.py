@@ -25,9 +25,9 @@ FORMAT = "pi-memory"
 NAME = "memory.db"
 # Parts of a path that name no project (the product's own list; it adds the user's name).
 _UNNAMED = frozenset({"workplace", "local", "home", "src", "scratch"})
-_FACT = ("key", "value", "confidence", "source", "created_at", "updated_at", "last_accessed")
+_FACT = ("key", "value", "confidence", "source", "created_at", "updated_at")
 _LESSON = ("id", "rule", "category", "source", "negative", "is_deleted", "created_at", "project")
-_EVENT = ("event_type", "memory_type", "memory_key", "created_at")
+_EVENT = ("id", "event_type", "memory_type", "memory_key", "details", "created_at")
 _CATEGORIES = {"pref": Category.PREFERENCE, "tool": Category.PREFERENCE, "user": Category.PREFERENCE}
 
 
@@ -77,7 +77,7 @@ def read(path: Path, *, project: str = "") -> Source:
         reading.facts()
         reading.lessons()
         reading.deleted()
-        lost = (*base.leftovers, *reading.leftovers)
+        lost = (*base.left(), *reading.leftovers)
     return Source(FORMAT, (SourceBranch((Revision(files.distinct(reading.items)),)),), lost)
 
 

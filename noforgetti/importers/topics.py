@@ -54,15 +54,18 @@ def read(path: Path, *, project: str = "") -> Source:
     del project
     folder, topics = _places(path)
     index = _index(folder)
+    if path.is_dir():
+        index.leftovers += _unread(folder, topics)
     if index.ours:
         return replace(own.read(folder), format=FORMAT)
     reading = _Reading(index)
     for one in topics:
         reading.topic(one, files.name(one, folder) if one.is_relative_to(folder) else one.name)
     reading.pending(folder)
-    reading.rest(folder)
+    reading.rest(folder, whole=path.is_dir())
     state = Revision(files.distinct(reading.items))
-    return Source(FORMAT, (SourceBranch((state,)),), tuple(reading.leftovers), _beside(folder))
+    beside = _beside(folder, reading.leftovers)
+    return Source(FORMAT, (SourceBranch((state,)),), tuple(reading.leftovers), beside)
 
 
 def _places(path: Path) -> tuple[Path, list[Path]]:
@@ -83,6 +86,14 @@ def _places(path: Path) -> tuple[Path, list[Path]]:
                 hint="name the folder with `topics` and `memory-scores.jsonl` in it, such as .pi/memory",
             )
     return folder, topics
+
+
+def _unread(folder: Path, topics: list[Path]) -> list[Leftover]:
+    """What lies where topics do and is none."""
+    inside = sorted((folder / "topics").iterdir()) if (folder / "topics").is_dir() else []
+    older = [one for one in (folder / OLDER,) if one.exists() and inside]
+    found = [one for one in (*inside, *older) if one not in topics]
+    return [Leftover(files.name(one, folder), "is no topic file of this form; import it by itself") for one in found]
 
 
 # ---- the index
@@ -217,11 +228,12 @@ class _Reading:
                     else:
                         self.items[at] = _provenance(self.items[at], one)
 
-    def rest(self, folder: Path) -> None:
-        """What no line stands for: rules without one, candidates; and what a record names becomes a name of an item."""
+    def rest(self, folder: Path, *, whole: bool) -> None:
+        """What no line stands for: rules without one, candidates; and what a record names becomes a name of an item. Of
+        one file out of several nobody knows what its index has no line for."""
         self.items = [replace(one, derived=self._derived(one)) for one in self.items]
         gone = 0
-        for key, record in self.index.records.items():
+        for key, record in self.index.records.items() if whole else ():
             if key in self.index.used:
                 continue
             if rule := _rule(record):
@@ -263,7 +275,7 @@ def _item(name: str, text: str, where: str, category: Category, record: Record, 
     rule = _rule(record)
     evidence = record.get("evidenceCount")
     reinforced, created = files.stamp(record.get("lastReinforced")), files.stamp(record.get("firstSeen"))
-    more = [f"{key}: {str(value)[:120]}" for key, value in record.items() if key not in _KNOWN and value]
+    more = [*files.untold(record, _KNOWN)]
     if "enforced" in marks and not rule:
         more.append("is marked as enforced, but its rule is missing")
     item = Item(
@@ -307,7 +319,7 @@ def _rule(record: Record) -> str:
     return json.dumps(said, ensure_ascii=False) if whole else ""
 
 
-def _beside(folder: Path) -> dict[str, bytes]:
+def _beside(folder: Path, leftovers: list[Leftover]) -> dict[str, bytes]:
     """Promotions and review guidelines, which have the same form here. Guidelines may lie in `.pi/data`."""
     found: dict[str, bytes] = {}
     for name, places in (
@@ -315,6 +327,11 @@ def _beside(folder: Path) -> dict[str, bytes]:
         (GUIDELINES, (folder / GUIDELINES, folder.parent / "data" / GUIDELINES)),
     ):
         for path in places:
-            if path.is_file() and not path.is_symlink():
-                found.setdefault(name, files.whole(path))
+            if path.is_symlink():
+                leftovers.append(Leftover(name, "is a symbolic link; it is not followed"))
+            elif path.is_file() and name not in found:
+                try:
+                    found[name] = files.whole(path)
+                except SourceError as error:
+                    leftovers.append(Leftover(name, error.message.partition(". ")[0]))
     return found

@@ -55,8 +55,12 @@ def entry(read: Any) -> Entry | None:
 
 
 def unknown(read: dict[str, Any], beside: tuple[str, ...]) -> tuple[str, ...]:
-    """The keys of an object that no field and none of `beside` stands for."""
-    return tuple(key for key in read if key not in _FIELDS and key not in beside)
+    """The keys of an object that no field and none of `beside` stands for, and those whose value no field can hold."""
+    return tuple(key for key in read if key not in beside and not _known(key, read[key]))
+
+
+def _known(key: str, value: Any) -> bool:
+    return key in _FIELDS and (value is None or _typed(key, value, _FIELDS[key]) is not None)
 
 
 def _typed(name: str, one: Any, default: Any) -> Any:

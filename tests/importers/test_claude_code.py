@@ -359,7 +359,7 @@ def test_what_front_matter_says_beside_is_noted_and_a_rule_is_none(tmp_path: Pat
 
     source = read(tmp_path)
 
-    assert items(source)[0].notes == ("status: active", "related: b.md, c.md")
+    assert items(source)[0].notes == ("name: x", "status: active", "related: b.md, c.md")
     assert said(source)[1:] == [
         ("lesson", "A fact that stands between two rules of its document"),
         ("lesson", "And one below them both"),

@@ -47,7 +47,7 @@ def test_an_export_keeps_dates_tags_and_what_else_is_said(tmp_path: Path) -> Non
         "2026-04-30T22:17:59Z",
         ("deploy",),
     )
-    assert first.notes == ("user_id: ada", "room: 7")
+    assert first.notes == ("user_id: ada", "role: user", "room: 7")
     assert (second.tags, second.pinned, second.session, second.created) == (("tooling",), True, "r1", "")
 
 

@@ -60,6 +60,7 @@ def test_what_the_real_product_wrote_is_read_for_one_project() -> None:
     assert (found[f"lesson/{LESSONS[1]}"].negative, found[f"lesson/{LESSONS[1]}"].session) == (True, "abc123")
     assert {one.created for one in items(source)} == {"2026-12-03T14:54:14Z"}
     assert left(source) == [
+        (f"{GOLDEN.name}: semantic", "is not carried: `last_accessed`, `embedding`"),
         (f"{GOLDEN.name}: semantic: project.other.stack", "is of project `other`; import it there"),
         (
             f"{GOLDEN.name}: lessons: 45362396-dba0-440d-abc2-f37dae8df420",

@@ -323,7 +323,9 @@ def test_an_entry_of_an_export_is_what_a_repository_can_hold_or_left_over(tmp_pa
     source = read(path)
 
     assert back(source) == {"ok": Entry(EntryId("ok"), "x")}
-    assert source.branches[0].revisions[0].items[0].notes == ("has more than this version knows: newer",)
+    assert source.branches[0].revisions[0].items[0].notes == (
+        "says what no field here can hold: category, pinned, rule, extra, tags, confidence, newer",
+    )
     assert [(one.where, one.why) for one in source.leftovers] == [
         ("x.json: main 1", "is no entry"),
         ("x.json: main 2", "is no entry"),
