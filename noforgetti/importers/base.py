@@ -95,13 +95,15 @@ class Leftover:
 @dataclass(frozen=True, slots=True)
 class Source:
     """A foreign memory, read. `files` beside the entries go into the branch's tree as they are (`promotions.md`, say):
-    path in the tree to bytes. `project` is the folder that the source names as its own, or empty."""
+    path in the tree to bytes. `project` is the folder that the source names as its own, or empty. `only` is the name of
+    the one file that was read where a memory has many: of the others it says nothing, nor that they are gone."""
 
     format: str
     branches: tuple[SourceBranch, ...]
     leftovers: tuple[Leftover, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
     project: str = ""
+    only: str = ""
 
     @property
     def items(self) -> int:

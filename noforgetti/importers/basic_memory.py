@@ -34,7 +34,7 @@ def read(path: Path, *, project: str = "") -> Source:
     del project
     if not path.is_dir():
         items, lost = _note(path, path.name)
-        return _source(items, lost)
+        return replace(_source(items, lost), only=items[0].group if items else path.name)
     found, lost = files.below(path, (".md",))
     items = []
     for one in found:

@@ -67,7 +67,7 @@ def read(path: Path, *, project: str = "") -> Source:
     if not folder.is_dir():
         reading = _Reading(folder.parent, (folder,))
         reading.file(folder, files.whole(folder))
-        return reading.source()
+        return replace(reading.source(), only=files.name(folder, folder.parent))
     found, lost = files.below(folder, (".md", ".markdown"))
     reading = _Reading(folder, found)
     reading.leftovers += lost

@@ -6,6 +6,7 @@ has a note of it. Prose, code, tables and `@imports` are no facts by themselves 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,7 +48,7 @@ def read(path: Path, *, project: str = "") -> Source:
     del project
     if not path.is_dir():
         items, lost = _file(path, path.name)
-        return _source(items, lost)
+        return replace(_source(items, lost), only=path.name)
     found = _inside(path)
     if not found:
         raise SourceError(

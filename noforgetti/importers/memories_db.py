@@ -48,14 +48,15 @@ def _item(row: dict[str, Any]) -> Item | None:
     if not text:
         return None
     own = str(row["id"]) if row["id"] is not None else files.digest(text)
+    name = f"memories/{own}/{row['date']}" if row["date"] else f"memories/{own}"  # each database counts from 1
     sort = files.mended(row["category"]).lower()
     labels = re.split(r"[,;\[\]\"\s]+", files.mended(row["tags"]))
     known = sort in CATEGORIES
     said = {"sentiment": row["sentiment"], "recalled": row["recall_count"], "last recalled": row["last_recalled"]}
     return Item(
-        name=f"memories/{own}",
+        name=name,
         text=text,
-        group=f"memories/{own}",
+        group=name,
         category=CATEGORIES[sort] if known else Category.LESSON,
         cue=Cue.BEHAVIORAL,
         tags=tuple(dict.fromkeys(one for one in map(tag, [*labels, *([] if known else [sort])]) if one)),

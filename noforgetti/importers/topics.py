@@ -59,13 +59,14 @@ def read(path: Path, *, project: str = "") -> Source:
     if index.ours:
         return replace(own.read(folder), format=FORMAT)
     reading = _Reading(index)
+    only = "" if path.is_dir() else files.name(path, folder)
     for one in topics:
-        reading.topic(one, files.name(one, folder) if one.is_relative_to(folder) else one.name)
+        reading.topic(one, files.name(one, folder))
     reading.pending(folder)
     reading.rest(folder, whole=path.is_dir())
     state = Revision(files.distinct(reading.items))
     beside = _beside(folder, reading.leftovers)
-    return Source(FORMAT, (SourceBranch((state,)),), tuple(reading.leftovers), beside)
+    return Source(FORMAT, (SourceBranch((state,)),), tuple(reading.leftovers), beside, only=only)
 
 
 def _places(path: Path) -> tuple[Path, list[Path]]:

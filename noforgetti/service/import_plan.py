@@ -92,11 +92,12 @@ def plan(
     time: str = "",
     removed: frozenset[str] = frozenset(),
     prune: bool = False,
+    only: str = "",
 ) -> Plan:
     """Decide on `now`. `removed` are the origins (without digest) of entries that earlier imports brought and somebody
     removed since; `time` is when an item was made that does not say itself. `prune` takes out what the source no longer
-    holds."""
-    return _Planning(format_, now, limits, draw, time, removed).done(tuple(items), prune=prune)
+    holds; a source that is `only` one file says nothing of the others."""
+    return _Planning(format_, now, limits, draw, time, removed, only).done(tuple(items), prune=prune)
 
 
 def origin(format_: str, name: str) -> str:
@@ -183,14 +184,16 @@ class _Planning:
         draw: Callable[[int], int],
         time: str,
         removed: frozenset[str],
+        only: str,
     ) -> None:
-        self.format, self.now, self.limits, self.draw, self.time, self.removed = (
+        self.format, self.now, self.limits, self.draw, self.time, self.removed, self.only = (
             format_,
             now,
             limits,
             draw,
             time,
             removed,
+            only,
         )
         self.entries = {entry.id: entry for entry in now}
         self.taken = {path.rpartition("/")[2].removesuffix(".md") for path in now.files} | set(map(str, self.entries))
@@ -452,6 +455,10 @@ class _Planning:
     # ---- all of them
 
     def _ours(self, where: str) -> bool:
+        """Whether the source would say it if it still held it."""
+        if self.only:
+            place = origin(self.format, self.only)
+            return where == place or where.startswith(f"{place}#")
         return where.startswith(f"{self.format}:")
 
     def _leave(self, vanished: Mapping[str, Entry], *, prune: bool) -> None:

@@ -329,7 +329,17 @@ def _plan(
     removed: frozenset[str] = frozenset(),
     prune: bool = False,
 ) -> Plan:
-    return plan(source.format, items, now, memory.limits, memory.draw, time=time, removed=removed, prune=prune)
+    return plan(
+        source.format,
+        items,
+        now,
+        memory.limits,
+        memory.draw,
+        time=time,
+        removed=removed,
+        prune=prune,
+        only=source.only,
+    )
 
 
 def _removed(memory: Memory, format_: str, now: Snapshot) -> frozenset[str]:

@@ -182,3 +182,20 @@ def test_of_an_export_of_ours_what_no_field_holds(tmp_path: Path) -> None:
         ("x.json: main", "has no list of entries"),
         ("x.json: promotions.md", "is no text"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("read", "name", "only"),
+    [
+        (claude_code.read, "MEMORY.md", "MEMORY.md"),
+        (basic_memory.read, "note.md", "note.md"),
+        (instructions.read, "AGENTS.md", "AGENTS.md"),
+        (topics.read, "topics/lessons.md", "topics/lessons.md"),
+    ],
+    ids=["claude-code", "basic-memory", "instructions", "topics"],
+)
+def test_one_file_that_is_read_is_named_as_its_items_are(tmp_path: Path, read: Any, name: str, only: str) -> None:
+    path = put(tmp_path, name, "- [lesson] Keep the fixtures of every test small and beside it\n")
+
+    assert (read(path).only, read(tmp_path).only) == (only, "")
+    assert {one.name.partition("#")[0] for one in items(read(path))} == {only}

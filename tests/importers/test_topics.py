@@ -217,9 +217,9 @@ def test_the_older_database_is_read_oldest_first_with_its_details(tmp_path: Path
 
     assert said(source) == [("lesson", "Earlier\n\nIn detail."), ("lesson", "Later")]
     assert [(one.name, one.created, one.tags, one.notes) for one in items(source)] == [
-        ("memories/2", "2026-01-01T00:00:00Z", ("c", "workflow"), ()),
+        ("memories/2/2026-01-01", "2026-01-01T00:00:00Z", ("c", "workflow"), ()),
         (
-            "memories/1",
+            "memories/1/2026-02-01",
             "2026-02-01T00:00:00Z",
             ("a", "b"),
             ("sentiment: good", "recalled: 3", "last recalled: 2026-03-01"),

@@ -137,6 +137,17 @@ def test_what_the_source_holds_no_longer_is_told_and_pruned_when_asked(memory: M
     assert sorted(texts(memory.snapshot("main"))) == ["Docs live in the folder docs.", TABS]
 
 
+def test_one_file_of_several_says_nothing_of_the_others(memory: Memory) -> None:
+    run(memory, of(Item("a.md#1", TABS, "a.md"), Item("b.md#1", TESTS, "b.md"), Item("a.md2#1", DOCS, "a.md2")))
+    done = run(
+        memory, replace(of(Item("a.md#2", "Name things by what they promise.", "a.md")), only="a.md"), prune=True
+    )
+    assert sorted((str(row.outcome), row.text) for row in done.branches[0].rows) == [
+        ("added", "Name things by what they promise."),
+        ("pruned", TABS),
+    ]
+
+
 @pytest.mark.parametrize(
     ("first", "then"),
     [
