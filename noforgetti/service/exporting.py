@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -295,20 +296,31 @@ def _ours(memory: Memory, path: str) -> bool:
 
 
 def _save_folder(exported: Exported, path: str, *, force: bool) -> None:
-    """Write the files of a folder, the index last; files of an earlier export that are no more are removed."""
+    """Write the files of a folder, the index last; files of an earlier export that are no more are removed. A folder
+    that is new or empty is made beside its place, so that a run that was cut off leaves none that looks like yours."""
     there = os.path.isdir(path)
     if os.path.lexists(path) and not there:
         raise NotOurs(path, "is a file, and this format is a folder")
     old = _listed(os.path.join(path, topics.INDEX)) if there else ()
-    if there and old is None and os.listdir(path) and not force:
+    if not there or not os.listdir(path):
+        place = os.path.realpath(path)
+        with _beside(place) as temporary:
+            _fill(temporary, exported)
+            os.rename(temporary, place)
+        return
+    if old is None and not force:
         raise NotOurs(path, "is a folder with other files in it")
-    for name in sorted(exported.files, key=lambda one: one == topics.INDEX):
-        target = os.path.join(path, name)
-        folders.make(os.path.dirname(target))
-        _write(target, exported.files[name])
+    _fill(path, exported)
     for name in sorted(set(old or ()) - set(exported.files)):
         with suppress(FileNotFoundError):
             os.unlink(os.path.join(path, name))
+
+
+def _fill(folder: str, exported: Exported) -> None:
+    for name in sorted(exported.files, key=lambda one: one == topics.INDEX):
+        target = os.path.join(folder, name)
+        folders.make(os.path.dirname(target))
+        _write(target, exported.files[name])
 
 
 def _listed(index: str) -> tuple[str, ...] | None:
@@ -344,6 +356,7 @@ def _beside(path: str) -> Iterator[str]:
     finally:
         with suppress(OSError):
             os.unlink(temporary)
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def exported_view(exported: Exported, path: str) -> Document:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ from noforgetti.service import bundles, exporting, signals
 from noforgetti.service.branches import delete, fork
 from noforgetti.service.exporting import BadPlace, Format, NotOurs
 from noforgetti.store import bundle as store_bundle
-from noforgetti.store.base import Drop, PutFile
+from noforgetti.store.base import Drop, PutFile, Unwritable
 from noforgetti.store.bundle import BadBundle, NoGit
 
 if TYPE_CHECKING:
@@ -240,6 +241,22 @@ def test_an_export_is_the_users_alone_and_replaces_an_earlier_one(filled: Memory
 
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o600
     assert sorted(one.name for one in tmp_path.iterdir()) == ["home", "out", "project"]
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_folder_that_cannot_be_written_to_its_end_leaves_none(filled: Memory, tmp_path: Path, empty: bool) -> None:
+    path = tmp_path / "x"
+    if empty:
+        path.mkdir()
+    made = exporting.made(filled, ("main",), Format.TOPICS)
+    name = next(one for one in made.files if one != "memory-scores.jsonl")
+    torn = replace(made, files={**made.files, f"{name}/under-a-file.md": b"", "z" * 300: b""})
+
+    with pytest.raises(Unwritable):
+        exporting.save(filled, torn, str(path))
+    assert sorted(one.name for one in tmp_path.rglob("*") if one.is_relative_to(path)) == (["x"] if empty else [])
+    assert not [one for one in tmp_path.iterdir() if one.name.startswith(".x")]
+    assert written(filled, Format.TOPICS, path).joinpath("memory-scores.jsonl").is_file()
 
 
 def test_what_no_export_of_ours_wrote_is_left_alone(filled: Memory, tmp_path: Path) -> None:
