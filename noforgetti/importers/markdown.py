@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from noforgetti.importers.files import stamp, untold
+from noforgetti.importers.files import mended, stamp, untold
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -97,7 +97,7 @@ def _scalar(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] == '"':
         try:
             read = json.loads(value)
-            return read if isinstance(read, str) else value
+            return mended(read) if isinstance(read, str) else value
         except ValueError:
             return value[1:-1]
     if len(value) > 1 and value[0] == value[-1] == "'":

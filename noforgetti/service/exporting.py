@@ -24,7 +24,7 @@ from noforgetti.policy import guards, topics
 from noforgetti.policy.document import render
 from noforgetti.service import signals
 from noforgetti.store import folders
-from noforgetti.store.base import Unreadable, Unwritable
+from noforgetti.store.base import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -66,6 +66,18 @@ class BadPlace(NoForgettiError):
 
     kind = Kind.USER
     reason = "bad-path"
+
+
+class NotWritten(NoForgettiError):
+    """The disk or its permissions do not allow an export."""
+
+    kind = Kind.UNAVAILABLE
+    reason = "unwritable"
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(
+            f"The export to `{path}` cannot be written: {why}.", hint="free space or check the permissions there"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +222,7 @@ _FILES = {Format.JSON: _json, Format.SCORES: _scores, Format.TOPICS: _topics, Fo
 
 
 def save(memory: Memory, exported: Exported, path: str, *, force: bool = False) -> None:
-    """Write an export to its place. Raises `NotOurs`, `BadPlace` and `Unwritable`."""
+    """Write an export to its place. Raises `NotOurs`, `BadPlace` and `NotWritten`."""
     path = _place(memory, path)
     try:
         if exported.format.is_folder:
@@ -219,7 +231,7 @@ def save(memory: Memory, exported: Exported, path: str, *, force: bool = False) 
             _refuse_foreign(memory, path, force=force)
             _write(path, exported.files[""])
     except OSError as error:
-        raise Unwritable(path, error.strerror or str(error)) from error
+        raise NotWritten(path, error.strerror or str(error)) from error
 
 
 def bundle(memory: Memory, path: str, *, force: bool = False) -> Exported:
@@ -245,7 +257,7 @@ def bundle(memory: Memory, path: str, *, force: bool = False) -> Exported:
             bundles.create(memory.path, temporary)
             os.replace(temporary, path)
     except OSError as error:
-        raise Unwritable(path, error.strerror or str(error)) from error
+        raise NotWritten(path, error.strerror or str(error)) from error
     notes = ("The bundle holds the whole history, removed entries too.",)
     entries = sum(len(one.entries) + len(one.hidden) for one in parts)
     return Exported(Format.BUNDLE, tuple(heads), entries, hidden=hidden, notes=notes)
@@ -297,20 +309,26 @@ def _ours(memory: Memory, path: str) -> bool:
 
 def _save_folder(exported: Exported, path: str, *, force: bool) -> None:
     """Write the files of a folder, the index last; files of an earlier export that are no more are removed. A folder
-    that is new or empty is made beside its place, so that a run that was cut off leaves none that looks like yours."""
+    that is not there is made beside its place, so that a run that was cut off leaves none that looks like the user's,
+    and one that was empty is so again."""
     there = os.path.isdir(path)
     if os.path.lexists(path) and not there:
         raise NotOurs(path, "is a file, and this format is a folder")
     old = _listed(os.path.join(path, topics.INDEX)) if there else ()
-    if not there or not os.listdir(path):
-        place = os.path.realpath(path)
-        with _beside(place) as temporary:
+    if not there:
+        with _beside(path) as temporary:
             _fill(temporary, exported)
-            os.rename(temporary, place)
+            os.rename(temporary, path)
         return
-    if old is None and not force:
+    empty = not os.listdir(path)
+    if old is None and not empty and not force:
         raise NotOurs(path, "is a folder with other files in it")
-    _fill(path, exported)
+    try:
+        _fill(path, exported)
+    except OSError:
+        for name in {name.split("/")[0] for name in exported.files} if empty else ():
+            _drop(os.path.join(path, name))
+        raise
     for name in sorted(set(old or ()) - set(exported.files)):
         with suppress(FileNotFoundError):
             os.unlink(os.path.join(path, name))
@@ -354,9 +372,14 @@ def _beside(path: str) -> Iterator[str]:
     try:
         yield temporary
     finally:
-        with suppress(OSError):
-            os.unlink(temporary)
-        shutil.rmtree(temporary, ignore_errors=True)
+        _drop(temporary)
+
+
+def _drop(path: str) -> None:
+    """Remove a file or folder of ours, if it is there."""
+    with suppress(OSError):
+        os.unlink(path)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def exported_view(exported: Exported, path: str) -> Document:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.entry import BranchName, CommitId
-from noforgetti.store.base import Unreadable
+from noforgetti.store.base import Unreadable, Unwritable
 from noforgetti.store.create import create as create_repository
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def create(repository: str, target: str) -> None:
     done = done if done.returncode else _run(repository, "bundle", "verify", "--quiet", target)
     if done.returncode:
         raise Unreadable(
-            f"git cannot bundle the memory: {_said(done)}. Nothing was exported.", hint="run `noforgetti doctor`"
+            f"git cannot bundle the memory: {_said(done)}. Nothing was exported.",
+            hint="free space, or run `noforgetti doctor`",
         )
 
 
@@ -88,7 +89,8 @@ def listed(bundle: str) -> dict[str, CommitId]:
 
 def fetch(repository: str, bundle: str) -> dict[str, CommitId]:
     """Bring a bundle's objects into the repository; answers its refs. They are held by refs below `INCOMING` until
-    `release`; what another run left there is none of them. Raises `NoGit` and `BadBundle`."""
+    `release`; what another run left there is none of them. Raises `NoGit`, `BadBundle`, and `Unwritable` when the
+    bundle is whole."""
     found = listed(bundle)
     done = _run(repository, "bundle", "verify", "--quiet", bundle)
     if done.returncode:
@@ -97,6 +99,9 @@ def fetch(repository: str, bundle: str) -> dict[str, CommitId]:
     done = _run(repository, *_FETCH, bundle, wanted)
     if done.returncode:
         release(repository)
+        with aside("") as elsewhere:
+            if _run(elsewhere, *_FETCH, bundle, wanted).returncode == 0:
+                raise Unwritable(repository, _said(done))
         raise BadBundle(bundle, _said(done))
     return found
 
@@ -159,5 +164,5 @@ def _run(repository: str, *words: str, given: str = "") -> subprocess.CompletedP
 
 
 def _said(done: subprocess.CompletedProcess[str]) -> str:
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    lines = [line for line in done.stderr.splitlines() if line.strip() and not line.endswith(" died")]
     return (lines[-1].removeprefix("fatal: ").removeprefix("error: ") if lines else f"status {done.returncode}")[:200]

@@ -252,7 +252,7 @@ def test_a_folder_that_cannot_be_written_to_its_end_leaves_none(filled: Memory, 
     name = next(one for one in made.files if one != "memory-scores.jsonl")
     torn = replace(made, files={**made.files, f"{name}/under-a-file.md": b"", "z" * 300: b""})
 
-    with pytest.raises(Unwritable):
+    with pytest.raises(exporting.NotWritten):
         exporting.save(filled, torn, str(path))
     assert sorted(one.name for one in tmp_path.rglob("*") if one.is_relative_to(path)) == (["x"] if empty else [])
     assert not [one for one in tmp_path.iterdir() if one.name.startswith(".x")]
@@ -488,6 +488,20 @@ def test_a_torn_bundle_changes_no_branch(filled: Memory, other: Memory, tmp_path
         with pytest.raises(BadBundle, match="Nothing was imported"):
             bundles.restore(other, str(tmp_path / "torn.bundle"))
     assert not other.exists
+
+
+def test_a_whole_bundle_that_the_memory_cannot_take_is_not_called_torn(
+    filled: Memory, other: Memory, tmp_path: Path
+) -> None:
+    exporting.bundle(filled, str(tmp_path / "x.bundle"))
+    other.prepare()
+    packs = Path(other.path, "objects", "pack")
+    packs.rmdir()
+    packs.write_text("")  # no pack can be put there, whoever runs this
+
+    with pytest.raises(Unwritable, match="Nothing was changed"):
+        bundles.restore(other, str(tmp_path / "x.bundle"))
+    assert other.heads() == {}
 
 
 def test_without_git_a_bundle_says_so(filled: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
