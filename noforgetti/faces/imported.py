@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _LISTED = 40  # lines of one sort; `--json` has them all
 _SAID = {
     "added": "added",
-    "updated": "reworded as the source says now",
+    "updated": "as the source says now",
     "archived": "kept without being told: no room",
     "unchanged": "there already, unchanged",
     "duplicate": "said by an entry here already",

@@ -37,6 +37,7 @@ _PAIRS = 250_000  # comparisons of reworded items in one import; past that they 
 _DIGITS = 8
 _MASKED = 16_384  # masked names, tags and headings that are kept: a source of 10,000 items repeats most of them
 _PART = re.compile(r"#\d+$")  # what tells the later pieces of a long item from the first
+_MARKS = ("category", "importance", "pinned", "negative")
 _ORDER = {Importance.HIGH: 0, Importance.NORMAL: 1, Importance.LOW: 2}
 
 
@@ -93,11 +94,14 @@ def plan(
     removed: frozenset[str] = frozenset(),
     prune: bool = False,
     only: str = "",
+    replay: bool = False,
 ) -> Plan:
     """Decide on `now`. `removed` are the origins (without digest) of entries that earlier imports brought and somebody
     removed since; `time` is when an item was made that does not say itself. `prune` takes out what the source no longer
-    holds; a source that is `only` one file says nothing of the others."""
-    return _Planning(format_, now, limits, draw, time, removed, only).done(tuple(items), prune=prune)
+    holds; a source that is `only` one file says nothing of the others. With `replay` nobody but the source wrote what is
+    there, so that an entry becomes in all things what its item is now."""
+    planning = _Planning(format_, now, limits, draw, time, removed, only, replay)
+    return planning.done(tuple(items), prune=prune)
 
 
 def origin(format_: str, name: str) -> str:
@@ -185,16 +189,10 @@ class _Planning:
         time: str,
         removed: frozenset[str],
         only: str,
+        replay: bool,
     ) -> None:
-        self.format, self.now, self.limits, self.draw, self.time, self.removed, self.only = (
-            format_,
-            now,
-            limits,
-            draw,
-            time,
-            removed,
-            only,
-        )
+        self.format, self.now, self.limits, self.draw, self.time = format_, now, limits, draw, time
+        self.removed, self.only, self.replay = removed, only, replay
         self.entries = {entry.id: entry for entry in now}
         self.taken = {path.rpartition("/")[2].removesuffix(".md") for path in now.files} | set(map(str, self.entries))
         self.by_origin = {where: entry for entry in now if (where := came_from(entry)[0])}
@@ -303,13 +301,28 @@ class _Planning:
             brought = came_from(held)[1]
             self.made.setdefault(piece.item.name, held.id)
             if _digest(piece.text) == brought:
-                self._use(piece.item, held.id)
-                self.rows.append(piece.row(Outcome.UNCHANGED, held.id))
+                self._same(piece, held)
             elif _digest(held.text) != brought:
                 self.rows.append(piece.row(Outcome.KEPT, held.id, "it was changed here since the last import"))
             else:
                 waiting.append((piece, held))
         self._reworded(waiting)
+
+    def _same(self, piece: _Piece, held: Entry) -> None:
+        """An item that says what it said. Judged anew in the source it is judged anew here; what else is different may
+        have been changed here, and is told."""
+        traits = self._entry(piece, held.id, held.key)
+        now = held
+        if self.replay:
+            now = replace(traits, created=piece.item.created or held.created)
+        elif traits.assessed > held.assessed:
+            now = replace(held, importance=traits.importance, assessed=traits.assessed)
+        other = [one for one in _MARKS if getattr(traits, one) != getattr(now, one)]
+        piece.notes += tuple(f"its {one} is `{getattr(traits, one)}` in the source, not here" for one in other)
+        self._use(piece.item, held.id)
+        if now != held:
+            self._put(now)
+        self.rows.append(piece.row(Outcome.UNCHANGED if now == held else Outcome.UPDATED, held.id))
 
     def _reworded(self, waiting: list[tuple[_Piece, Entry]]) -> None:
         """Reword entries. A text that one of them gives up is free for another."""
@@ -335,7 +348,7 @@ class _Planning:
     def _reword(self, piece: _Piece, held: Entry) -> None:
         traits = self._entry(piece, held.id, held.key)
         entry = replace(
-            held,
+            replace(traits, created=piece.item.created or held.created) if self.replay else held,
             text=piece.text,
             importance=traits.importance if traits.assessed else held.importance,
             assessed=traits.assessed or held.assessed,
@@ -345,6 +358,7 @@ class _Planning:
             origin=traits.origin,
         )
         self._put(entry)
+        self._use(piece.item, held.id)
         self.rows.append(piece.row(Outcome.UPDATED, held.id))
 
     def _renamed(
@@ -479,7 +493,7 @@ class _Planning:
     def _make_room(self) -> None:
         """Archive what there is no room for. Imports leave the room that direct writes have beyond the working target;
         only what is pinned may take it."""
-        new = [entry for own, entry in self.after.items() if entry != self.entries.get(own) and not entry.archived]
+        new = [entry for entry in self.after.values() if not entry.archived and self._takes_room(entry)]
         size = sum(len(one.text) for one in self.after.values() if not one.archived) - sum(len(one.text) for one in new)
         archived: set[EntryId] = set()
         for entry in sorted(new, key=lambda one: (not one.pinned, not one.rule, _ORDER[one.importance])):
@@ -494,6 +508,11 @@ class _Planning:
             replace(row, outcome=Outcome.ARCHIVED, reason=why) if row.entry in archived and row.outcome.writes else row
             for row in self.rows
         ]
+
+    def _takes_room(self, entry: Entry) -> bool:
+        """Whether it takes more room than before."""
+        before = self.entries.get(entry.id)
+        return before is None or before.archived or len(entry.text) > len(before.text)
 
     def _whole(self, entry: Entry) -> bool:
         """An export of ours held as much as a branch may hold."""

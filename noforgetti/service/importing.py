@@ -278,7 +278,7 @@ def _history(
         began = at
         now = memory.store.snapshot(at)
         for state in one.revisions:
-            found = _plan(memory, source, state.items, now, prune=True, time=state.time)
+            found = _plan(memory, source, state.items, now, prune=True, time=state.time, replay=True)
             said.update(found.signals)
             refused.update({row.name: row for row in found.rows if row.outcome is Outcome.REFUSED})
             files = list(_files(memory, source, now, lost)) if state is one.revisions[-1] else []
@@ -304,7 +304,8 @@ def _history(
 
 def _as_carried(rows: Iterable[Row]) -> tuple[Row, ...]:
     """The rows of the newest revision, as an import of all of them: what an earlier revision brought was added too."""
-    return tuple(replace(row, outcome=Outcome.ADDED) if row.outcome is Outcome.UNCHANGED else row for row in rows)
+    came = (Outcome.UNCHANGED, Outcome.UPDATED)
+    return tuple(replace(row, outcome=Outcome.ADDED) if row.outcome in came else row for row in rows)
 
 
 def _fork_point(memory: Memory, parent: str, time: str) -> CommitId | None:
@@ -328,6 +329,7 @@ def _plan(
     time: str = "",
     removed: frozenset[str] = frozenset(),
     prune: bool = False,
+    replay: bool = False,
 ) -> Plan:
     return plan(
         source.format,
@@ -339,6 +341,7 @@ def _plan(
         removed=removed,
         prune=prune,
         only=source.only,
+        replay=replay,
     )
 
 

@@ -114,6 +114,21 @@ def test_an_item_that_lost_its_name_and_says_nearly_the_same_is_the_same(memory:
     ]
 
 
+def test_what_was_judged_anew_in_the_source_is_so_here_and_other_marks_are_told(memory: Memory) -> None:
+    early, late = "2024-01-01T00:00:00Z", "2024-02-01T00:00:00Z"
+    run(memory, source(TABS, importance=Importance.LOW, assessed=early))
+    done = run(memory, source(TABS, importance=Importance.HIGH, assessed=late, pinned=True))
+    assert outcomes(done) == ["updated"]
+    assert done.branches[0].rows[0].notes == ("its pinned is `True` in the source, not here",)
+    done = run(memory, source(TABS, importance=Importance.LOW, assessed=early))
+    assert (outcomes(done), done.branches[0].rows[0].notes) == (
+        ["unchanged"],
+        ("its importance is `low` in the source, not here",),
+    )
+    (entry,) = memory.snapshot("main")
+    assert (entry.importance, entry.assessed, entry.pinned) == (Importance.HIGH, late, False)
+
+
 def test_what_was_changed_here_since_stays_as_it_is_here(memory: Memory) -> None:
     run(memory, source(TABS))
     writes.reword(memory, "main", TABS, "Use tabs in Makefiles only.")
@@ -404,6 +419,29 @@ def test_revisions_become_commits_with_their_own_dates_and_branches_share_histor
     assert memory.store.commit(base).time == "2024-02-01T00:00:00Z"
     again = run(memory, what)
     assert again.outcome == "nothing"
+
+
+def test_the_newest_revision_is_carried_in_all_things(memory: Memory) -> None:
+    first = Item("a", TABS, created="2024-01-01T00:00:00Z")
+    judged = replace(first, importance=Importance.HIGH, assessed="2024-02-01T00:00:00Z", pinned=True, tags=("x",))
+    last = replace(judged, text=TESTS, evidence=3, reinforced="2024-03-01T00:00:00Z")
+    states = (
+        Revision((first,), "2024-01-01T00:00:00Z"),
+        Revision((judged,), "2024-02-01T00:00:00Z"),
+        Revision((last,), "2024-03-01T00:00:00Z"),
+    )
+    done = run(memory, Source("notes", (SourceBranch(states, "main"),)))
+    (entry,) = memory.snapshot("main")
+    assert (entry.text, entry.importance, entry.assessed, entry.pinned, entry.tags, entry.created) == (
+        TESTS,
+        Importance.HIGH,
+        "2024-02-01T00:00:00Z",
+        True,
+        ("x",),
+        "2024-01-01T00:00:00Z",
+    )
+    assert signals.read(memory, "main").by_id[entry.id].evidence == 3
+    assert (outcomes(done), len(done.branches[0].commits)) == (["added"], 3)
 
 
 def test_no_two_branches_of_a_source_become_one(memory: Memory) -> None:
