@@ -98,8 +98,8 @@ def plan(
 ) -> Plan:
     """Decide on `now`. `removed` are the origins (without digest) of entries that earlier imports brought and somebody
     removed since; `time` is when an item was made that does not say itself. `prune` takes out what the source no longer
-    holds; a source that is `only` one file says nothing of the others. With `replay` nobody but the source wrote what is
-    there, so that an entry becomes in all things what its item is now."""
+    holds; a source that is `only` one file says nothing of the others. With `replay` nobody but the source wrote what
+    is there, so that an entry becomes in all things what its item is now."""
     planning = _Planning(format_, now, limits, draw, time, removed, only, replay)
     return planning.done(tuple(items), prune=prune)
 
