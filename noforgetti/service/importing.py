@@ -8,7 +8,7 @@ be the source's. Killed at any point, a branch is as it was or as it will be, an
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -101,24 +101,20 @@ def read(format_: str, path: str, memory: Memory, environ: Mapping[str, str]) ->
 def bring(memory: Memory, branch: str, source: Source, path: str, wish: Wish) -> Import:
     """Import a source that was read. Raises what the store raises; what was published by then stays."""
     done: list[Imported] = []
-    leftovers = list(source.leftovers)
-    made: dict[str, str] = {}  # branches of the source and what they are called here
+    run = _Run(memory, source, wish)
     targets = _targets(memory, branch, [one.name for one in source.branches])
     for one in _parents_first(source.branches):
         target = targets[one.name]
-        notes = (f"the source calls this branch `{one.name[:80]}`",) if one.name not in ("", target) else ()
         own, wide = _parted(memory, one)
-        came = _branch(memory, own, target, source, wish, made, notes, leftovers)
-        done.append(replace(came, wide=memory.is_wide))
-        made[one.name] = target
+        done.append(run.branch(own, target))
+        run.made[one.name] = target
         if wide is not None:
-            came = _branch(memory.wide, wide, MAIN, source, wish, {}, (), [])
-            done.append(replace(came, wide=True))
+            done.append(_Run(memory.wide, source, wish).branch(wide, MAIN))
     writes = any(row.outcome.writes for one in done for row in one.rows)
     outcome: Literal["imported", "nothing", "planned"] = "planned" if wish.dry_run and writes else "nothing"
     if writes and not wish.dry_run:
         outcome = "imported"
-    return Import(outcome, source.format, path, tuple(done), tuple(leftovers))
+    return Import(outcome, source.format, path, tuple(done), (*source.leftovers, *run.lost))
 
 
 def _parents_first(branches: Sequence[SourceBranch]) -> list[SourceBranch]:
@@ -168,138 +164,160 @@ def _parted(memory: Memory, one: SourceBranch) -> tuple[SourceBranch, SourceBran
     return replace(one, revisions=own), SourceBranch((replace(one.revisions[-1], items=wide),))
 
 
-def _branch(
-    memory: Memory,
-    one: SourceBranch,
-    target: str,
-    source: Source,
-    wish: Wish,
-    made: Mapping[str, str],
-    notes: tuple[str, ...],
-    leftovers: list[Leftover],
-) -> Imported:
-    name = one.name or target
-    shown = "user" if memory.is_wide else target
-    if not one.revisions:
-        return Imported(name, shown, (), (), notes)
-    if _is_fresh(memory, target):
-        with suppress(Conflict):  # somebody began the branch meanwhile, and it is one with a history now
-            if len(one.revisions) > 1 or one.parent in made:
-                return _history(memory, one, target, source, wish, made, notes, leftovers)
-            return _newest(memory, one.revisions[-1], target, source, wish, (name, shown), notes, leftovers)
-    if len(one.revisions) > 1:
-        notes = (*notes, f"the branch has a history here, so the newest of {len(one.revisions):,} revisions came")
-    return _newest(memory, one.revisions[-1], target, source, wish, (name, shown), notes, leftovers)
+@dataclass(slots=True)
+class _Run:
+    """One import into one memory. `made` is what the branches of the source that came already are called here, `lost`
+    the files beside the entries that were left in the source."""
 
+    memory: Memory
+    source: Source
+    wish: Wish
+    made: dict[str, str] = field(default_factory=dict)
+    lost: list[Leftover] = field(default_factory=list)
 
-def _is_fresh(memory: Memory, branch: str) -> bool:
-    try:
-        return memory.head(branch) is None
-    except UnknownBranch:
-        return True
+    def branch(self, one: SourceBranch, target: str) -> Imported:
+        """Bring a branch of the source as `target`. Raises what the store raises."""
+        wide = self.memory.is_wide
+        notes = (f"the source calls this branch `{one.name[:80]}`",) if one.name not in ("", target) else ()
+        came = Imported(one.name or target, "user" if wide else target, (), (), notes, wide=wide)
+        if not one.revisions:
+            return came
+        if self._is_fresh(target):
+            with suppress(Conflict):  # somebody began the branch meanwhile, and it is one with a history now
+                if len(one.revisions) > 1 or one.parent in self.made:
+                    return self._history(one, target, came)
+                return self._newest(one.revisions[-1], target, came)
+        if len(one.revisions) > 1:
+            more = f"the branch has a history here, so the newest of {len(one.revisions):,} revisions came"
+            came = replace(came, notes=(*notes, more))
+        return self._newest(one.revisions[-1], target, came)
 
+    def _is_fresh(self, branch: str) -> bool:
+        try:
+            return self.memory.head(branch) is None
+        except UnknownBranch:
+            return True
 
-def _newest(
-    memory: Memory,
-    state: Revision,
-    target: str,
-    source: Source,
-    wish: Wish,
-    names: tuple[str, str],
-    notes: tuple[str, ...],
-    leftovers: list[Leftover],
-) -> Imported:
-    """One commit on top of the branch as it stands."""
-    planned: list[Plan] = []
-    lost: list[Leftover] = []
-    drafts: dict[CommitId | None, Draft | None] = {}  # by the head they were made for: a long import is planned once
+    def _newest(self, state: Revision, target: str, came: Imported) -> Imported:
+        """One commit on top of the branch as it stands."""
+        memory, wish = self.memory, self.wish
+        planned: list[Plan] = []
+        lost: list[Leftover] = []
+        drafts: dict[
+            CommitId | None, Draft | None
+        ] = {}  # by the head they were made for: a long import is planned once
 
-    def draft(now: Snapshot) -> Draft | None:
-        if now.commit not in drafts:
-            drafts[now.commit] = made(now)
-        return drafts[now.commit]
+        def draft(now: Snapshot) -> Draft | None:
+            if now.commit not in drafts:
+                drafts[now.commit] = made(now)
+            return drafts[now.commit]
 
-    def made(now: Snapshot) -> Draft | None:
-        removed = frozenset() if wish.restore else _removed(memory, source.format, now)
-        found = _plan(memory, source, state.items, now, prune=wish.prune, time=state.time, removed=removed)
-        planned[:] = [found]
-        lost[:] = []
-        files = list(_files(memory, source, now, lost))
-        if wish.dry_run or not (found.changes or files):
-            return None
-        return Draft((*edits_of(now, found.changes), *files), _message(source, state, found.changes), Writer.IMPORT)
+        def made(now: Snapshot) -> Draft | None:
+            removed = frozenset() if wish.restore else _removed(memory, self.source.format, now)
+            found = self._plan(state.items, now, prune=wish.prune, time=state.time, removed=removed)
+            planned[:] = [found]
+            lost[:] = []
+            files = list(self._files(now, lost))
+            if wish.dry_run or not (found.changes or files):
+                return None
+            message = _message(self.source, state, found.changes)
+            return Draft((*edits_of(now, found.changes), *files), message, Writer.IMPORT)
 
-    if wish.dry_run or (_is_fresh(memory, target) and target != MAIN):
-        now = Snapshot() if _is_fresh(memory, target) else memory.snapshot(target)
-        answer = draft(now)
-        commit = None if answer is None else _begun(memory, target, answer)
-    else:
-        commit = memory.change(target, draft)
-    leftovers += lost
-    if commit is None:
-        if not wish.dry_run:
-            _use(memory, target, planned[0].signals)  # of an import that was killed before it could
-        return Imported(*names, (), planned[0].rows, notes)
-    failpoints.reach("import:published")
-    opposed = _after(memory, target, planned[0])
-    return Imported(*names, (commit,), planned[0].rows, notes, opposed)
+        if wish.dry_run or (self._is_fresh(target) and target != MAIN):
+            now = Snapshot() if self._is_fresh(target) else memory.snapshot(target)
+            answer = draft(now)
+            commit = None if answer is None else self._begun(target, answer)
+        else:
+            commit = memory.change(target, draft)
+        self.lost += lost
+        came = replace(came, rows=planned[0].rows)
+        if commit is None:
+            if not wish.dry_run:
+                _use(memory, target, planned[0].signals)  # of an import that was killed before it could
+            return came
+        failpoints.reach("import:published")
+        return replace(came, commits=(commit,), opposed=_after(memory, target, planned[0]))
 
+    def _begun(self, target: str, draft: Draft) -> CommitId:
+        """The first commit of a branch that is not there yet."""
+        self.memory.prepare()
+        with self.memory.store.exclusive():
+            return self.memory.publish(target, draft, None)
 
-def _begun(memory: Memory, target: str, draft: Draft) -> CommitId:
-    """The first commit of a branch that is not there yet."""
-    memory.prepare()
-    with memory.store.exclusive():
-        return memory.publish(target, draft, None)
-
-
-def _history(
-    memory: Memory,
-    one: SourceBranch,
-    target: str,
-    source: Source,
-    wish: Wish,
-    made: Mapping[str, str],
-    notes: tuple[str, ...],
-    leftovers: list[Leftover],
-) -> Imported:
-    """The source's revisions as commits of a branch that is not here yet. Nothing shows before all of it is written."""
-    if wish.dry_run:
-        last = one.revisions[-1]
-        found = _plan(memory, source, last.items, Snapshot(), time=last.time)
-        more = f"{len(one.revisions):,} revisions would become as many commits, with their own dates"
-        return Imported(one.name or target, target, (), found.rows, (*notes, more))
-    memory.prepare()
-    commits: list[CommitId] = []
-    said: dict[EntryId, Signal] = {}
-    refused: dict[str, Row] = {}
-    lost: list[Leftover] = []
-    with memory.store.exclusive():
-        at = _fork_point(memory, made.get(one.parent, ""), one.revisions[0].time)
-        began = at
-        now = memory.store.snapshot(at)
-        for state in one.revisions:
-            found = _plan(memory, source, state.items, now, prune=True, time=state.time, replay=True)
-            said.update(found.signals)
-            refused.update({row.name: row for row in found.rows if row.outcome is Outcome.REFUSED})
-            files = list(_files(memory, source, now, lost)) if state is one.revisions[-1] else []
-            if not found.changes and not files:
-                continue
-            edits = (*edits_of(now, found.changes), *files)
-            message = _message(source, state, found.changes)
-            at = memory.store.write(
-                at, edits, message, author=AUTHORS[Writer.IMPORT], seconds=_seconds(memory, state.time)
-            )
-            commits.append(at)
+    def _history(self, one: SourceBranch, target: str, came: Imported) -> Imported:
+        """The source's revisions as commits of a branch that is not here yet. Nothing shows before all of it is
+        written."""
+        memory = self.memory
+        if self.wish.dry_run:
+            last = one.revisions[-1]
+            found = self._plan(last.items, Snapshot(), time=last.time)
+            more = f"{len(one.revisions):,} revisions would become as many commits, with their own dates"
+            return replace(came, rows=found.rows, notes=(*came.notes, more))
+        memory.prepare()
+        commits: list[CommitId] = []
+        said: dict[EntryId, Signal] = {}
+        refused: dict[str, Row] = {}
+        lost: list[Leftover] = []
+        with memory.store.exclusive():
+            at = _fork_point(memory, self.made.get(one.parent, ""), one.revisions[0].time)
+            began = at
             now = memory.store.snapshot(at)
-        if at is not None and (commits or at == began):
-            failpoints.reach("import:before-publish")
-            memory.store.publish(target, at, None, reason=f"import: {source.format}")
-            memory.keep_traces()
-    leftovers += lost
-    named = {row.name for row in found.rows}
-    rows = (*_as_carried(found.rows), *(row for name, row in refused.items() if name not in named))
-    opposed = _after(memory, target, Plan(rows, (), said))
-    return Imported(one.name or target, target, tuple(commits), rows, notes, opposed)
+            for state in one.revisions:
+                found = self._plan(state.items, now, prune=True, time=state.time, replay=True)
+                said.update(found.signals)
+                refused.update({row.name: row for row in found.rows if row.outcome is Outcome.REFUSED})
+                files = list(self._files(now, lost)) if state is one.revisions[-1] else []
+                if not found.changes and not files:
+                    continue
+                edits = (*edits_of(now, found.changes), *files)
+                message = _message(self.source, state, found.changes)
+                seconds = _seconds(memory, state.time)
+                at = memory.store.write(at, edits, message, author=AUTHORS[Writer.IMPORT], seconds=seconds)
+                commits.append(at)
+                now = memory.store.snapshot(at)
+            if at is not None and (commits or at == began):
+                failpoints.reach("import:before-publish")
+                memory.store.publish(target, at, None, reason=f"import: {self.source.format}")
+                memory.keep_traces()
+        self.lost += lost
+        named = {row.name for row in found.rows}
+        rows = (*_as_carried(found.rows), *(row for name, row in refused.items() if name not in named))
+        opposed = _after(memory, target, Plan(rows, (), said))
+        return replace(came, commits=tuple(commits), rows=rows, opposed=opposed)
+
+    def _plan(
+        self,
+        items: tuple[Item, ...],
+        now: Snapshot,
+        *,
+        time: str = "",
+        removed: frozenset[str] = frozenset(),
+        prune: bool = False,
+        replay: bool = False,
+    ) -> Plan:
+        return plan(
+            self.source.format,
+            items,
+            now,
+            self.memory.limits,
+            self.memory.draw,
+            time=time,
+            removed=removed,
+            prune=prune,
+            only=self.source.only,
+            replay=replay,
+        )
+
+    def _files(self, now: Snapshot, lost: list[Leftover]) -> Iterable[Edit]:
+        """Files beside the entries, where the branch has none of that name. One that it has, the same, is silent."""
+        for path, data in self.source.files.items():
+            if path in now.files:
+                if self.memory.store.read_blob(now.files[path]) != data:
+                    lost.append(Leftover(path, "the branch has such a file, and it was left as it is"))
+            elif why := _unfit(path, data):
+                lost.append(Leftover(path, why))
+            else:
+                yield PutFile(path, data)
 
 
 def _as_carried(rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -318,31 +336,6 @@ def _fork_point(memory: Memory, parent: str, time: str) -> CommitId | None:
         if since is None or (scoring.seconds_of(commit.time) or 0.0) <= since:
             break
     return at
-
-
-def _plan(
-    memory: Memory,
-    source: Source,
-    items: tuple[Item, ...],
-    now: Snapshot,
-    *,
-    time: str = "",
-    removed: frozenset[str] = frozenset(),
-    prune: bool = False,
-    replay: bool = False,
-) -> Plan:
-    return plan(
-        source.format,
-        items,
-        now,
-        memory.limits,
-        memory.draw,
-        time=time,
-        removed=removed,
-        prune=prune,
-        only=source.only,
-        replay=replay,
-    )
 
 
 def _removed(memory: Memory, format_: str, now: Snapshot) -> frozenset[str]:
@@ -364,18 +357,6 @@ def _removed(memory: Memory, format_: str, now: Snapshot) -> frozenset[str]:
 def _origins(format_: str, now: Snapshot) -> set[str]:
     """Where the entries came from that imports of this format brought."""
     return {where for entry in now if (where := came_from(entry)[0]).startswith(f"{format_}:")}
-
-
-def _files(memory: Memory, source: Source, now: Snapshot, lost: list[Leftover]) -> Iterable[Edit]:
-    """Files beside the entries, where the branch has none of that name. One that it has, the same, is silent."""
-    for path, data in source.files.items():
-        if path in now.files:
-            if memory.store.read_blob(now.files[path]) != data:
-                lost.append(Leftover(path, "the branch has such a file, and it was left as it is"))
-        elif why := _unfit(path, data):
-            lost.append(Leftover(path, why))
-        else:
-            yield PutFile(path, data)
 
 
 def _unfit(path: str, data: bytes) -> str:

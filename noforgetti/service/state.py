@@ -7,7 +7,6 @@ reviews that changed something are in the repository. A file that is no database
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import sqlite3
@@ -15,7 +14,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from noforgetti.store import folders
+from noforgetti.store import folders, locks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +65,7 @@ class State:
         except sqlite3.OperationalError:
             raise
         except sqlite3.DatabaseError:
-            with _alone(self.folder):
+            with locks.alone(self.folder):
                 return self._anew()
 
     def _anew(self) -> sqlite3.Connection:
@@ -257,17 +256,6 @@ def _made(path: str) -> None:
     except FileExistsError:
         if not os.access(path, os.R_OK | os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path) from None
-
-
-@contextmanager
-def _alone(folder: str) -> Iterator[None]:
-    """Of several processes that meet the same damage, one mends it at a time."""
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _whole(db: sqlite3.Connection) -> None:

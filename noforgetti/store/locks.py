@@ -41,6 +41,18 @@ def write_lock(path: str, *, wait: float = WAIT) -> Iterator[None]:
         _give_way(path)
 
 
+@contextmanager
+def alone(folder: str) -> Iterator[None]:
+    """One process at a time makes or mends what lies in `folder`; the others wait as long as that takes. Raises
+    `OSError`."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def holder(path: str) -> str:
     """Who signed the lock last, in words; empty when nobody did."""
     try:

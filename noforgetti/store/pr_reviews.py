@@ -10,7 +10,6 @@ The tables and columns are those of the reference system, whose files `read` rea
 # ruff: noqa: S608 - the pieces that SQL is put together from are the names above and below, never somebody's words
 from __future__ import annotations
 
-import fcntl
 import os
 import sqlite3
 import time
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.model.code_review import Comment, PullRequest, Resolution, Review, Said, Status
-from noforgetti.store import folders
+from noforgetti.store import folders, locks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -170,7 +169,7 @@ class PrReviews:
         comments were read. None when nothing is wrong. Raises `NewerReviews`, `ReviewsUnavailable`."""
         if not os.path.lexists(self.path):
             return None
-        with self._guarded(), _alone(os.path.dirname(self.path)):
+        with self._guarded(), locks.alone(os.path.dirname(self.path)):
             trouble = self.trouble()
             if not isinstance(trouble, ReviewsDamaged):
                 if trouble is not None:
@@ -202,7 +201,7 @@ class PrReviews:
         with self._guarded():
             if not os.path.lexists(self.path):
                 folders.make(os.path.dirname(self.path))
-                with _alone(os.path.dirname(self.path)):
+                with locks.alone(os.path.dirname(self.path)):
                     if not os.path.lexists(self.path):
                         self._made(())
             db = self._opened()
@@ -426,14 +425,3 @@ def _quoted(path: str) -> str:
     from urllib.parse import quote
 
     return quote(path)
-
-
-@contextmanager
-def _alone(folder: str) -> Iterator[None]:
-    """One process at a time makes or mends the file."""
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
