@@ -7,9 +7,11 @@ line cannot hold (line breaks, an id, importance) stands in the record, so that 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from noforgetti.model import portable
+from noforgetti.model.entry import FOLDERS
 from noforgetti.model.signal import NEW
 from noforgetti.policy import enforcement, scoring
 from noforgetti.policy.document import HEADINGS
@@ -25,6 +27,7 @@ FOLDER = "topics"
 ARCHIVE = "archive"  # entries that are set aside, which the architecture does not know
 INDEX = "memory-scores.jsonl"
 LARGEST = 12_000  # characters of a topic file (the architecture's cap: 3,000 tokens of four)
+_NAME = re.compile(rf"{FOLDER}/(?:{ARCHIVE}/)?(?:{'|'.join(FOLDERS.values())})(?:-[1-9]\d*)?\.md")
 _OFFSET, _PRIME = 0x811C9DC5, 0x01000193  # FNV-1a, 32 bits
 
 
@@ -63,6 +66,11 @@ def files(entries: Iterable[Entry]) -> dict[str, str]:
                 name = category.folder if number == 1 else f"{category.folder}-{number}"
                 found[f"{folder}/{name}.md"] = "\n".join([f"# {heading}", "", *lines, ""])
     return found
+
+
+def is_name(path: str) -> bool:
+    """Whether `files` can name a file so."""
+    return _NAME.fullmatch(path) is not None
 
 
 def _parts(lines: Iterable[str], room: int) -> Iterator[list[str]]:

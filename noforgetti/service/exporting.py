@@ -342,8 +342,8 @@ def _fill(folder: str, exported: Exported) -> None:
 
 
 def _listed(index: str) -> tuple[str, ...] | None:
-    """The files that an earlier export of ours wrote into a folder; None when there was none. A name that leads out of
-    the folder was never ours."""
+    """The files that an earlier export of ours wrote into a folder; None when there was none. Whoever made the folder
+    made the index too, so a name that no export of ours gives a file is not believed."""
     try:
         with open(index, encoding="utf-8") as file:
             doc = json.loads(file.read().strip().rpartition("\n")[2])
@@ -352,7 +352,7 @@ def _listed(index: str) -> tuple[str, ...] | None:
     if not isinstance(doc, dict) or doc.get("format") != portable.FORMAT or not isinstance(doc.get("files"), list):
         return None
     names = (one for one in doc["files"] if isinstance(one, str))
-    return tuple(one for one in names if one.endswith(".md") and ".." not in one and not one.startswith("/"))
+    return tuple(one for one in names if topics.is_name(one) or one in _BESIDE_TOPICS)
 
 
 def _write(path: str, data: bytes) -> None:

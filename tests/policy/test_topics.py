@@ -34,3 +34,14 @@ def test_two_entries_with_one_line_both_have_a_record() -> None:
     assert '"one-aaaa"' in topics.index(found, (), "")
     assert '"two-bbbb"' in topics.index(found, (), "")
     assert [key for key, _ in found] == [topics.digest("- [lesson] a b")] * 2
+
+
+def test_every_file_has_a_name_that_is_known_again_and_no_other_name_is() -> None:
+    made = topics.files(
+        entry("x" * 9_000, f"{one}-{n}", category=one, archived=n > 2) for one in Category for n in range(4)
+    )
+
+    assert len(made) == 4 * len(Category)
+    assert all(topics.is_name(one) for one in made)
+    others = ("topics/README.md", "topics/lessons", "topics/lessons-0.md", "lessons.md", "topics/archive/../lessons.md")
+    assert not any(topics.is_name(one) for one in others)

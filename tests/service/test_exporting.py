@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from importers.sources import put
 from store.builders import STAMP, bytes_of, entry, fsck, git, made_project, opened, published, state_of
 
 from noforgetti.importers.base import SourceError
@@ -226,6 +227,21 @@ def test_a_second_export_takes_out_what_is_no_more(filled: Memory, tmp_path: Pat
         "topics/archive/lessons.md",
         "topics/lessons.md",
     ]
+
+
+NOT_OURS = ("README.md", "topics/mine.md", "topics/lessons.txt", "docs/lessons.md", "../outside.md", "topics/../x.md")
+
+
+def test_an_index_that_lists_files_of_somebody_else_takes_none_of_them(filled: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    for name in NOT_OURS:
+        put(folder, name, "mine")
+    index = {"entries": {}, "format": "noforgetti/export", "version": 1, "files": [*NOT_OURS, "topics/done-2.md"]}
+    put(folder, "memory-scores.jsonl", json.dumps(index))
+
+    written(filled, Format.TOPICS, folder, force=True)
+
+    assert [(folder / name).read_text() for name in NOT_OURS] == ["mine"] * len(NOT_OURS)
 
 
 # ---- places
