@@ -320,6 +320,8 @@ def _save_folder(exported: Exported, path: str, *, force: bool) -> None:
             _fill(temporary, exported)
             os.rename(temporary, path)
         return
+    gone = sorted(set(old or ()) - set(exported.files))
+    _refuse_links(path, (*exported.files, *gone))
     empty = not os.listdir(path)
     if old is None and not empty and not force:
         raise NotOurs(path, "is a folder with other files in it")
@@ -329,9 +331,19 @@ def _save_folder(exported: Exported, path: str, *, force: bool) -> None:
         for name in {name.split("/")[0] for name in exported.files} if empty else ():
             _drop(os.path.join(path, name))
         raise
-    for name in sorted(set(old or ()) - set(exported.files)):
+    for name in gone:
         with suppress(FileNotFoundError):
             os.unlink(os.path.join(path, name))
+
+
+def _refuse_links(folder: str, names: Iterable[str]) -> None:
+    """Refuse a folder in which a link stands for one of the files, or for a folder on the way to it: what is written or
+    removed there would be somebody else's."""
+    parts = {path for name in names for path in (name, os.path.dirname(name), os.path.dirname(os.path.dirname(name)))}
+    for part in sorted(parts - {""}):
+        path = os.path.join(folder, part)
+        if os.path.islink(path):
+            raise BadPlace(f"`{path}` is a link. Nothing was written.", hint="remove the link, or name another folder")
 
 
 def _fill(folder: str, exported: Exported) -> None:

@@ -236,12 +236,38 @@ def test_an_index_that_lists_files_of_somebody_else_takes_none_of_them(filled: M
     folder = tmp_path / "out"
     for name in NOT_OURS:
         put(folder, name, "mine")
-    index = {"entries": {}, "format": "noforgetti/export", "version": 1, "files": [*NOT_OURS, "topics/done-2.md"]}
+    index = {
+        "entries": {},
+        "format": "noforgetti/export",
+        "version": 1,
+        "files": [*NOT_OURS, "topics/completions-2.md"],
+    }
     put(folder, "memory-scores.jsonl", json.dumps(index))
 
     written(filled, Format.TOPICS, folder, force=True)
 
     assert [(folder / name).read_text() for name in NOT_OURS] == ["mine"] * len(NOT_OURS)
+
+
+@pytest.mark.parametrize(
+    "name", ["topics", "topics/archive", "topics/lessons.md", "topics/completions-2.md", "promotions.md"]
+)
+@pytest.mark.parametrize("force", [False, True])
+def test_a_folder_with_a_link_in_it_is_left_alone(filled: Memory, tmp_path: Path, name: str, force: bool) -> None:
+    published(filled.store, PutFile("promotions.md", b"# Promotions\n"))
+    elsewhere = tmp_path / "elsewhere"
+    for one in ("lessons.md", "completions-2.md", "mine/lessons.md"):
+        put(elsewhere, one, "mine")
+    folder = tmp_path / "out"
+    index = {"entries": {}, "format": "noforgetti/export", "version": 1, "files": ["topics/completions-2.md"]}
+    put(folder, "memory-scores.jsonl", json.dumps(index))
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).symlink_to(elsewhere / "lessons.md" if name.endswith(".md") else elsewhere)
+    before = bytes_of(tmp_path)
+
+    with pytest.raises(BadPlace, match=f"`.*/{name}` is a link. Nothing was written."):
+        written(filled, Format.TOPICS, folder, force=force)
+    assert bytes_of(tmp_path) == before
 
 
 # ---- places
