@@ -6,6 +6,7 @@ line cannot hold (line breaks, an id, importance) stands in the record, so that 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -146,9 +147,9 @@ def scores(entries: Iterable[Entry], signals: Mapping[EntryId, Signal], now: flo
     return found
 
 
-def index(found: Iterable[tuple[str, dict[str, Any]]], files: Iterable[str], at: str) -> str:
+def index(found: Iterable[tuple[str, dict[str, Any]]], files: Mapping[str, str], at: str) -> str:
     """The score index as one line, a whole state, as the architecture writes it. Of two entries with one line the
-    second has `~2` behind the hash."""
+    second has `~2` behind the hash. `digests` says how each of the files was written."""
     entries: dict[str, dict[str, Any]] = {}
     for key, said in found:
         number = 1
@@ -158,4 +159,10 @@ def index(found: Iterable[tuple[str, dict[str, Any]]], files: Iterable[str], at:
             own = f"{key}~{number}"
         entries[own] = said
     doc = {"entries": entries, "lastRebuild": at, "format": portable.FORMAT, "version": portable.VERSION}
-    return json.dumps(doc | {"files": sorted(files)}, ensure_ascii=False) + "\n"
+    digests = {path: content_digest(files[path].encode()) for path in sorted(files)}
+    return json.dumps(doc | {"files": sorted(files), "digests": digests}, ensure_ascii=False) + "\n"
+
+
+def content_digest(data: bytes) -> str:
+    """What an index says of a file's bytes, so that a change by somebody else is seen."""
+    return hashlib.sha256(data).hexdigest()

@@ -57,8 +57,8 @@ class NotOurs(NoForgettiError):
     kind = Kind.USER
     reason = "exists"
 
-    def __init__(self, path: str, what: str) -> None:
-        super().__init__(f"`{path}` {what}. Nothing was written.", hint="name another path, or replace it with --force")
+    def __init__(self, path: str, what: str, hint: str = "name another path, or replace it with --force") -> None:
+        super().__init__(f"`{path}` {what}. Nothing was written.", hint=hint)
 
 
 class BadPlace(NoForgettiError):
@@ -314,17 +314,19 @@ def _save_folder(exported: Exported, path: str, *, force: bool) -> None:
     there = os.path.isdir(path)
     if os.path.lexists(path) and not there:
         raise NotOurs(path, "is a file, and this format is a folder")
-    old = _listed(os.path.join(path, topics.INDEX)) if there else ()
+    old = _listed(os.path.join(path, topics.INDEX)) if there else None
     if not there:
         with _beside(path) as temporary:
             _fill(temporary, exported)
             os.rename(temporary, path)
         return
-    gone = sorted(set(old or ()) - set(exported.files))
+    gone = sorted(set(old or {}) - set(exported.files))
     _refuse_links(path, (*exported.files, *gone))
     empty = not os.listdir(path)
     if old is None and not empty and not force:
         raise NotOurs(path, "is a folder with other files in it")
+    if not force:
+        _refuse_changed(path, old or {}, exported.files)
     try:
         _fill(path, exported)
     except OSError:
@@ -346,6 +348,24 @@ def _refuse_links(folder: str, names: Iterable[str]) -> None:
             raise BadPlace(f"`{path}` is a link. Nothing was written.", hint="remove the link, or name another folder")
 
 
+def _refuse_changed(folder: str, old: Mapping[str, str], new: Mapping[str, bytes]) -> None:
+    """Refuse a folder in which a file that would be replaced or removed is not as the earlier export wrote it. An older
+    export says of none how it was. What is to be written anyway is no loss: a run that was cut off may have done so."""
+    for name in sorted({*old, *new} - {topics.INDEX}):
+        path = os.path.join(folder, name)
+        try:
+            with open(path, "rb", opener=_at_once) as file:
+                data = file.read()
+        except FileNotFoundError:
+            continue
+        if data != new.get(name) and topics.content_digest(data) != old.get(name):
+            raise NotOurs(
+                path,
+                "may hold lines that no export of ours wrote",
+                "import the folder first with `noforgetti import noforgetti`, then replace it with --force",
+            )
+
+
 def _fill(folder: str, exported: Exported) -> None:
     for name in sorted(exported.files, key=lambda one: one == topics.INDEX):
         target = os.path.join(folder, name)
@@ -353,18 +373,25 @@ def _fill(folder: str, exported: Exported) -> None:
         _write(target, exported.files[name])
 
 
-def _listed(index: str) -> tuple[str, ...] | None:
-    """The files that an earlier export of ours wrote into a folder; None when there was none. Whoever made the folder
-    made the index too, so a name that no export of ours gives a file is not believed."""
+def _listed(index: str) -> dict[str, str] | None:
+    """The files that an earlier export of ours wrote into a folder, with their digests; None when there was none.
+    Whoever made the folder made the index too, so a name that no export of ours gives a file is not believed."""
     try:
-        with open(index, encoding="utf-8") as file:
+        with open(index, encoding="utf-8", opener=_at_once) as file:
             doc = json.loads(file.read().strip().rpartition("\n")[2])
     except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(doc, dict) or doc.get("format") != portable.FORMAT or not isinstance(doc.get("files"), list):
         return None
+    digests = doc.get("digests")
+    known = digests if isinstance(digests, dict) else {}  # an older export has none
     names = (one for one in doc["files"] if isinstance(one, str))
-    return tuple(one for one in names if topics.is_name(one) or one in _BESIDE_TOPICS)
+    return {one: str(known.get(one, "")) for one in names if topics.is_name(one) or one in _BESIDE_TOPICS}
+
+
+def _at_once(path: str, flags: int) -> int:
+    """An opener for `open` that waits for no writer of a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _write(path: str, data: bytes) -> None:

@@ -148,7 +148,7 @@ def test_an_export_of_ours_is_read_as_it_went(tmp_path: Path) -> None:
     one = entry("First line.\n\nSecond.", "first-aaaa", pinned=True)
     for name, text in topics.files([one]).items():
         put(tmp_path, name, text)
-    put(tmp_path, "memory-scores.jsonl", topics.index(topics.scores([one], {}, 0.0), (), ""))
+    put(tmp_path, "memory-scores.jsonl", topics.index(topics.scores([one], {}, 0.0), {}, ""))
 
     assert [item.own for item in items(read(tmp_path))] == [one]
     assert read(tmp_path).format == "topics"

@@ -31,8 +31,8 @@ def test_an_entry_is_one_line_with_its_marks_in_order(one: object, line: str) ->
 def test_two_entries_with_one_line_both_have_a_record() -> None:
     found = topics.scores([entry("a b", "one-aaaa"), entry("a\nb", "two-bbbb")], {}, 0.0)
 
-    assert '"one-aaaa"' in topics.index(found, (), "")
-    assert '"two-bbbb"' in topics.index(found, (), "")
+    assert '"one-aaaa"' in topics.index(found, {}, "")
+    assert '"two-bbbb"' in topics.index(found, {}, "")
     assert [key for key, _ in found] == [topics.digest("- [lesson] a b")] * 2
 
 

@@ -229,6 +229,59 @@ def test_a_second_export_takes_out_what_is_no_more(filled: Memory, tmp_path: Pat
     ]
 
 
+BY_HAND = "- [lesson] By hand.\n"
+
+
+def older(folder: Path) -> Path:
+    """The folder as an older version wrote it, whose index says of no file how it was written."""
+    index = folder / "memory-scores.jsonl"
+    doc = json.loads(index.read_text())
+    del doc["digests"]
+    index.write_text(json.dumps(doc))
+    return folder
+
+
+@pytest.mark.parametrize("was_older", [False, True])
+@pytest.mark.parametrize("name", ["topics/lessons.md", "topics/decisions.md", "topics/patterns.md", "promotions.md"])
+def test_a_line_that_somebody_wrote_into_an_export_is_not_lost(
+    filled: Memory, tmp_path: Path, name: str, was_older: bool
+) -> None:
+    published(filled.store, PutFile("promotions.md", b"# Promotions\n"))
+    folder = written(filled, Format.TOPICS, tmp_path / "out")
+    if was_older:
+        older(folder)
+    with (folder / name).open("a") as file:
+        file.write(BY_HAND)
+    published(filled.store, Drop("decisions/two-bbbb.md"), entry("Later.", "later-eeee", category=Category.PATTERN))
+    before = bytes_of(folder)
+
+    with pytest.raises(NotOurs, match=r"may hold lines that no export of ours wrote\. Nothing was written") as caught:
+        written(filled, Format.TOPICS, folder)
+    assert "noforgetti import noforgetti" in caught.value.hint
+    assert bytes_of(folder) == before
+    written(filled, Format.TOPICS, folder, force=True)
+    assert BY_HAND.encode() not in b"".join(bytes_of(folder).values())
+
+
+@pytest.mark.parametrize("name", ["memory-scores.jsonl", "topics/lessons.md"])
+def test_a_pipe_in_a_folder_holds_no_export_up(filled: Memory, tmp_path: Path, name: str) -> None:
+    folder = written(filled, Format.TOPICS, tmp_path / "out")
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+
+    with pytest.raises(NotOurs, match="Nothing was written"):
+        written(filled, Format.TOPICS, folder)
+
+
+def test_an_older_export_is_written_again_where_nothing_is_lost(filled: Memory, tmp_path: Path) -> None:
+    folder = older(written(filled, Format.TOPICS, tmp_path / "out"))
+
+    written(filled, Format.TOPICS, folder)
+    assert "digests" in json.loads((folder / "memory-scores.jsonl").read_text())
+    published(filled.store, entry("Later.", "later-eeee"))
+    written(filled, Format.TOPICS, folder)
+
+
 NOT_OURS = ("README.md", "topics/mine.md", "topics/lessons.txt", "docs/lessons.md", "../outside.md", "topics/../x.md")
 
 
