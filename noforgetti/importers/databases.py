@@ -1,16 +1,18 @@
-"""SQLite databases of foreign memories: a copy is read, with what lies in the write-ahead log.
+"""SQLite databases of foreign memories: a copy is read, with its write-ahead log or rollback journal.
 
-A database that another process writes, or that a killed one left, is whole only with its log; opening it where it lies
-would write beside it. What is damaged is read as far as it goes.
+A database that another process writes, or that a killed one left, is whole only with its log or journal; opening it
+where it lies would write beside it. What is damaged is read as far as it goes.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sqlite3
 import tempfile
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 
 SIGNATURE = b"SQLite format 3\0"
 _SEARCH = re.compile(r"_fts(?:_\w+)?$")
+_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # ends a journal that names the super-journal of several (pager.c)
+_TRIES, _PAUSE = 20, 0.05  # of copying, and seconds between: a writer's commit takes some milliseconds
+_TICK = (
+    20_000_000  # nanoseconds in which two writes may get one time: a kernel's clock for files ticks every 1 to 10 ms
+)
 LARGEST = 1 << 30  # bytes: with vectors a database of 100,000 memories has some 200 MB
 
 
@@ -88,10 +95,7 @@ def opened(path: Path) -> Iterator[Database]:
     with tempfile.TemporaryDirectory(prefix="noforgetti-") as folder:
         copy = Path(folder, "copy.db")
         try:
-            shutil.copyfile(path, copy)
-            log = Path(f"{path}-wal")
-            if log.is_file():
-                shutil.copyfile(log, f"{copy}-wal")
+            _copy(path, copy)
         except OSError as error:
             raise SourceError(
                 f"`{shown(path)}` cannot be copied: {error.strerror}. Nothing was imported.", hint="free space"
@@ -108,6 +112,50 @@ def opened(path: Path) -> Iterator[Database]:
             ) from error
         finally:
             base.close()
+
+
+def _copy(path: Path, copy: Path) -> None:
+    """Copy a database with its log and journal, all of one moment: again, while somebody writes."""
+    real = os.path.realpath(path)  # beside it the log and journal lie
+    for _ in range(_TRIES):
+        began, before = time.time_ns(), _stamps(real)
+        shutil.copyfile(real, copy)
+        for beside in ("-wal", "-journal"):
+            Path(f"{copy}{beside}").unlink(missing_ok=True)
+            if os.path.isfile(real + beside) and not os.path.islink(real + beside):
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(real + beside, f"{copy}{beside}")
+        if _stamps(real) == before and not any(0 <= began - written < _TICK for _, _, written in before):
+            break
+        time.sleep(_PAUSE)
+    else:
+        raise SourceError(
+            f"`{shown(path)}` is being written all the time. Nothing was imported.",
+            hint="close the program that writes it, and import again",
+        )
+    _look_at_journal(path, Path(f"{copy}-journal"))
+
+
+def _stamps(real: str) -> list[tuple[int, int, int]]:
+    """What changes with every write to a database, its log and its journal: file, size, time."""
+    found = []
+    for name in (real, f"{real}-wal", f"{real}-journal"):
+        try:
+            about = os.lstat(name)
+            found.append((about.st_ino, about.st_size, about.st_mtime_ns))
+        except FileNotFoundError:
+            found.append((0, 0, 0))
+    return found
+
+
+def _look_at_journal(path: Path, journal: Path) -> None:
+    """Refuse a journal that names a file: SQLite may remove that file, wherever it is, when it rolls back."""
+    data = journal.read_bytes() if journal.is_file() else b""
+    if data[:1] not in (b"", b"\0") and data.endswith(_JOURNAL):
+        raise SourceError(
+            f"`{shown(path)}` is in the middle of a change to several databases. Nothing was imported.",
+            hint="open it once with its own program, and import again",
+        )
 
 
 def is_database(path: Path) -> bool:
