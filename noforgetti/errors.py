@@ -29,3 +29,9 @@ class NoForgettiError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+def shown(value: str, limit: int = 80) -> str:
+    """What somebody gave, as a sentence may quote it: one line of at most `limit` code points, all printable."""
+    line = "".join(char if char.isprintable() else "\ufffd" for char in value[: limit + 1])
+    return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"

@@ -7,19 +7,21 @@ checked-in document states are refused only for automatic writers; somebody who 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from noforgetti.model.entry import Scope
 from noforgetti.policy import secrecy, wording
 from noforgetti.policy import text as forms
-from noforgetti.policy.verdict import Refusal
+from noforgetti.policy.verdict import Refusal, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from noforgetti.policy.documented import Document
 
+LABEL = 300  # characters of the words beside a text: room for a name, not for a statement
 _JUDGED = 16_384  # verdicts kept: more than the 10,000 entries that a memory is measured with
 
 
@@ -51,6 +53,16 @@ def unsafe(text: str) -> Refusal | None:
     Verdicts are kept: every view judges every entry, and between two views hardly any of them changed.
     """
     return forms.invisible(text) or forms.fence(text) or _spoken(text)
+
+
+def label(what: str, words: str) -> Refusal | None:
+    """Why words that stand beside a text (the name of a task, a tag) may not be kept, or None: views show them."""
+    words = forms.normalise(words)
+    if len(words) > LABEL:
+        reason = f"The {what} has {len(words):,} characters, more than {LABEL}; nothing was written."
+        return Refusal(Rule.TOO_LONG, reason, "Say it shorter.")
+    found = unsafe(words) if words else None
+    return found and replace(found, message=found.message.replace("The text", f"The {what}", 1))
 
 
 @lru_cache(maxsize=_JUDGED)

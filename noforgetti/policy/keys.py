@@ -11,6 +11,7 @@ import unicodedata
 
 from noforgetti.model.commit import clip, one_line
 from noforgetti.model.entry import Category, Scope
+from noforgetti.policy import secrecy
 from noforgetti.policy.verdict import Refusal, Rule
 
 LONGEST = 100  # characters of a key, and two at least: the reference system's bounds
@@ -26,7 +27,9 @@ SURE = 0.8  # confidence below which an automatic writer's fact is refused (the 
 
 
 def key(name: str) -> str | Refusal:
-    """The key in small letters, or why it is none: it names the character that is off."""
+    """The key in small letters, or why it is none: it names the character that is off, and quotes no secret."""
+    if secrecy.find(name):
+        return Refusal(Rule.SECRET, "The key looks like a secret. Nothing was written.", _HINT)
     found = unicodedata.normalize("NFC", name).strip().lower()
     if _KEY.fullmatch(found) and len(found) <= LONGEST and ".." not in found:
         return found

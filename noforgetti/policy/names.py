@@ -47,6 +47,8 @@ def branch_name(name: str) -> BranchName:
     """The name, checked. Raises `BadBranchName`. Whether it collides with an existing branch is checked on creation."""
     if not name:
         raise BadBranchName(name, "it is empty")
+    if _secret(name[:1000]):
+        raise BadBranchName("[redacted]", "it looks like a secret")
     if name.upper() == "HEAD":
         raise BadBranchName(name, "git uses that word itself")
     if name.lower() in _DEVICES:
@@ -61,7 +63,7 @@ def branch_name(name: str) -> BranchName:
 def proposed(name: str) -> str:
     """A valid name that resembles the given one."""
     words = re.sub(r"[^A-Za-z0-9_-]+", "-", _ascii(name)).strip("-_")[:57].rstrip("-_")
-    if not words:
+    if not words or _secret(words):
         return "experiment"
     return f"{words}-1" if words.upper() == "HEAD" or words.lower() in _DEVICES else words
 
@@ -82,6 +84,12 @@ def slug(text: str) -> str:
     none."""
     words = "-".join(re.findall(r"[a-z0-9]+", _ascii(text.casefold())))
     return words if len(words) <= _SLUG_LIMIT else words[: _SLUG_LIMIT + 1].rpartition("-")[0] or words[:_SLUG_LIMIT]
+
+
+def _secret(name: str) -> bool:
+    from noforgetti.policy import secrecy
+
+    return bool(secrecy.find(name))
 
 
 def _ascii(text: str) -> str:

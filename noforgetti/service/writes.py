@@ -250,6 +250,8 @@ class _Write:
                 category=traits.category or keys.category(name),
                 scope=traits.scope or keys.scope(name),
             )
+        if (off := _label_off(traits)) is not None:
+            return off
         scope = traits.scope or _scope_of(memory)
         checked: str | Refusal = ""
         if text is not None:
@@ -485,6 +487,12 @@ def _traits(entry: Entry, traits: Traits, scope: Scope, now: str) -> Entry:
         session=entry.session if traits.source is None else one_line(traits.source),
         scope=scope,
     )
+
+
+def _label_off(traits: Traits) -> Refusal | None:
+    said = [("name of the task", traits.task), ("name of the source", traits.source or "")]
+    said += [("tag", one) for one in traits.tags or ()] + [("name", one) for one in traits.informs or ()]
+    return next((found for what, words in said if (found := guards.label(what, words)) is not None), None)
 
 
 def _lines(words: Iterable[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from noforgetti.errors import Kind, NoForgettiError
+from noforgetti.errors import Kind, NoForgettiError, shown
 from noforgetti.model.entry import BlobId, BranchName, CommitId, Entry
 
 FORMAT = "1"  # the repository format this version writes
@@ -90,7 +90,7 @@ class UnknownBranch(NoForgettiError):
 
     def __init__(self, branch: str) -> None:
         super().__init__(
-            f"There is no memory branch `{branch}`. Nothing was changed.",
+            f"There is no memory branch `{shown(branch)}`. Nothing was changed.",
             hint="list them with `noforgetti branches`",
         )
         self.branch = branch
@@ -119,9 +119,8 @@ class UnknownRevision(NoForgettiError):
 
     def __init__(self, revision: str, *, ambiguous: bool = False) -> None:
         what = "names more than one commit" if ambiguous else "names no commit of this memory"
-        revision = " ".join(revision.split())[:80]
         super().__init__(
-            f"Revision `{revision}` {what}. Nothing was changed.",
+            f"Revision `{shown(revision)}` {what}. Nothing was changed.",
             hint="list the commits with `noforgetti log`",
         )
 

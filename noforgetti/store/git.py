@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 HEADS = "refs/heads/"
+_NAME, _PATH = 255, 3_000  # bytes of a part of a ref, characters of a ref: no file system has room for more
 _NEAR = 1_000  # commits that are looked at one by one, some 20 ms, before libgit2 walks the rest
 _SNAPSHOTS = 8  # kept in memory by commit id: a walk through history needs two, sessions one for each branch
 _HEX = re.compile(r"[0-9a-f]{40}")
@@ -383,6 +384,8 @@ class Store:
             yield
 
     def _ref(self, ref: str) -> CommitId | None:
+        if max(len(part.encode("utf-8", "replace")) for part in ref.split("/")) > _NAME or len(ref) > _PATH:
+            return None
         try:
             reference = self._repo.references.get(ref)
         except UnicodeError:  # a lone surrogate: no ref can have such a name

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from noforgetti.errors import Kind, NoForgettiError
+from noforgetti.errors import Kind, NoForgettiError, shown
 from noforgetti.model.entry import MAIN, BranchName
 from noforgetti.model.evidence import BEGIN, END, Item, Role, Transcript
 
@@ -88,30 +88,32 @@ FORMATS = (
 def read(path: Path, *, kind: str = "", branch: BranchName = MAIN) -> Transcript:
     """The transcript of a session file, or of one session of a database (`<file>#<session>`); without `kind` (a
     format's name) the first lines decide. Raises `TranscriptError`."""
-    place = path if os.path.lexists(path) else database_of(path)
-    if place.exists() and not (place.is_file() or place.is_char_device()):
-        raise TranscriptError(
-            f"`{path}` is no file. Nothing was reviewed.", hint="name a session file with --transcript"
-        )
+    named = shown(str(path), 200)
     try:
+        place = path if os.path.lexists(path) else database_of(path)
+        if place.exists() and not (place.is_file() or place.is_char_device()):
+            raise TranscriptError(
+                f"`{named}` is no file. Nothing was reviewed.", hint="name a session file with --transcript"
+            )
         with place.open("rb") as file:
             data = file.read(len(_DATABASE))
             data = data if data == _DATABASE else data + file.read(FILE_BYTES + 1 - len(data))
-    except OSError as trouble:
+    except (OSError, ValueError) as trouble:  # a name with a zero byte is a `ValueError`
+        why = getattr(trouble, "strerror", "") or "no file has such a name"
         raise TranscriptError(
-            f"The session file `{path}` cannot be read: {trouble.strerror}. Nothing was reviewed.",
+            f"The session file `{named}` cannot be read: {why}. Nothing was reviewed.",
             hint="name a readable file with --transcript",
         ) from trouble
     if len(data) > FILE_BYTES:
         raise TranscriptError(
-            f"The session file `{path}` has more than {FILE_BYTES:,} bytes. Nothing was reviewed.",
+            f"The session file `{named}` has more than {FILE_BYTES:,} bytes. Nothing was reviewed.",
             hint="name a session file with --transcript",
         )
     name = kind or recognise(data)
     chosen = next((one for one in FORMATS if one.name == name), None)
     if chosen is None:
         raise TranscriptError(
-            f"The session file `{path}` has no known format. Nothing was reviewed.",
+            f"The session file `{named}` has no known format. Nothing was reviewed.",
             hint="known formats: " + ", ".join(one.name for one in FORMATS),
         )
     return chosen.load()(b"" if chosen.opens else data, path=path, branch=branch)

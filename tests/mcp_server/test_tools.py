@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from jsonschema import Draft202012Validator
+from mcp.shared.exceptions import MCPError
 from service.said import Session
 
 from .client import MODES, Place, said
@@ -191,7 +193,15 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("memory_log", {"entry": "nope"}, "No commit of branch `main` touched an entry `nope`."),
     ("memory_review", {"transcript": "/nonexistent"}, "The session file `/nonexistent` cannot be read:"),
     ("memory_review", {"transcript": "."}, "`.` is no file."),
+    (
+        "memory_review",
+        {"transcript": "a\x00b"},
+        "The session file `a\ufffdb` cannot be read: no file has such a name. Nothing was reviewed.",
+    ),
+    ("memory_review", {"transcript": "x" * 99_999}, f"The session file `{'x' * 199}…` cannot be read:"),
     ("memory_review", {}, ""),
+    ("memory_list", {"branch": "x" * 99_999}, f"There is no memory branch `{'x' * 79}…`. Nothing was changed."),
+    ("memory_use", {"name": "main\n"}, "There is no memory branch `main\ufffd`. Nothing was changed."),
     ("memory_list", {"revision": "HEAD~3"}, "Revision `HEAD~3` names no commit of this memory."),
 ]
 
@@ -210,6 +220,32 @@ def test_what_cannot_be_done_is_one_sentence_and_changes_nothing(place: Place) -
     place.talk(work)
 
     assert place.cli("status")["head"] is None
+
+
+SECRET = "gh" + "p_" + "a8Kq2LmZ" * 4 + "Zx91"
+
+
+@pytest.mark.parametrize("tool", sorted(NAMES))
+def test_a_secret_in_an_argument_is_neither_stored_nor_repeated_in_an_error(place: Place, tool: str) -> None:
+    texts = {"text": "Use pnpm.", "old": "pnpm", "query": "pnpm", "name": "trial"}
+
+    async def work(client: Client) -> None:
+        await client.call_tool("memory_add", {"text": "Deploys need two approvals."})
+        [declared] = [one for one in (await client.list_tools()).tools if one.name == tool]
+        needed = {name: texts[name] for name in declared.input_schema.get("required", ())}
+        for name in (*declared.input_schema["properties"], SECRET):
+            result = await client.call_tool(tool, {**needed, name: SECRET})
+            if result.is_error:
+                assert SECRET not in result.model_dump_json(), name
+        for told in (SECRET, f"memory://branch/{SECRET}", f"memory://entry/{SECRET}"):
+            with pytest.raises(MCPError) as failed:
+                await client.read_resource(told)
+            assert SECRET not in str(failed.value)
+
+    place.talk(work)
+
+    stored = json.dumps([place.cli("show"), place.cli("branches"), place.cli("log")])
+    assert SECRET.lower() not in stored.lower()
 
 
 def test_a_tool_that_is_not_there_is_named(place: Place) -> None:

@@ -45,6 +45,22 @@ BROKEN: list[tuple[bytes, dict[str, Any]]] = [
     (b"[1, 2]", {"id": None, "code": -32600, "message": "The message is no JSON-RPC message."}),
     (b'{"jsonrpc": "2.0", "id": 8}', {"id": 8, "code": -32600, "message": "The message is no JSON-RPC message."}),
     (
+        b'{"jsonrpc": "2.0", "id": null, "method": "ping"}',
+        {
+            "id": None,
+            "code": -32600,
+            "message": "The message has an `id` that is neither text nor a whole number.",
+        },
+    ),
+    (
+        b'{"jsonrpc": "2.0", "id": 1.5, "method": "tools/call", "params": {"name": "memory_list"}}',
+        {
+            "id": None,
+            "code": -32600,
+            "message": "The message has an `id` that is neither text nor a whole number.",
+        },
+    ),
+    (
         rb'{"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": {"name": "x", "arguments": {"a": "\ud83d"}}}',
         {"id": 9, "code": -32600, "message": "The message holds half of a character (a lone surrogate)."},
     ),

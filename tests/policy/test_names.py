@@ -49,6 +49,18 @@ def test_everything_else_is_refused_with_a_name_that_is_valid(name: str) -> None
     assert refused.value.message.isprintable()
 
 
+def test_a_secret_is_no_name_and_is_not_repeated() -> None:
+    token = "gh" + "p_" + "a8Kq2LmZ" * 4 + "Zx91"
+
+    with pytest.raises(BadBranchName) as refused:
+        branch_name(token)
+
+    assert refused.value.message == (
+        "`[redacted]` cannot be the name of a memory branch: it looks like a secret. Nothing was written."
+    )
+    assert token not in refused.value.hint
+
+
 @given(st.text())
 def test_a_valid_name_can_be_proposed_for_any_text(name: str) -> None:
     offered = proposed(name)

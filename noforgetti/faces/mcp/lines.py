@@ -67,14 +67,20 @@ def _read(line: bytes) -> tuple[str, JSONRPCError | None]:
         jsonrpc_message_adapter.validate_json(text, by_name=False)
     except ValueError:
         return "", _error(_id(message), INVALID_REQUEST, "is no JSON-RPC message")
+    if "method" in message and not _numbered(message):  # the SDK takes it for a notification, which nobody answers
+        return "", _error(None, INVALID_REQUEST, "has an `id` that is neither text nor a whole number")
     return text, None
 
 
+def _numbered(message: dict[str, Any]) -> bool:
+    """Whether a message has an id that its answer can carry, or none at all."""
+    number = message.get("id", "")
+    return isinstance(number, str | int) and not isinstance(number, bool)
+
+
 def _id(message: Any) -> str | int | None:
-    number = message.get("id") if isinstance(message, dict) else None
-    return (
-        number if isinstance(number, str | int) and not isinstance(number, bool) and str(number).isprintable() else None
-    )
+    number = message.get("id") if isinstance(message, dict) and _numbered(message) else None
+    return number if str(number).isprintable() else None
 
 
 def _error(number: str | int | None, code: int, why: str) -> JSONRPCError:

@@ -88,7 +88,7 @@ def read(parameters: Sequence[Parameter], given: Mapping[str, Any] | None) -> Ar
     known = {one.name for one in parameters}
     for name in given:
         if name not in known:
-            raise BadArgument(f"There is no argument `{_shown(name)}`. Nothing was done.", hint=_one_of(known))
+            raise BadArgument(f"There is no argument `{shown(name)}`. Nothing was done.", hint=_one_of(known))
     said: dict[str, str | bool | int] = {one.name: one.default for one in parameters if one.kind == "number"}
     for one in parameters:
         value = given.get(one.name)
@@ -117,7 +117,7 @@ def _text(one: Parameter, value: Any) -> str:
     if one.required and not text.strip():
         raise BadArgument(f"`{one.name}` is empty. Nothing was done.", hint=f"give it: {one.help}")
     if one.choices and text and text not in one.choices:
-        raise BadArgument(f"`{one.name}` is `{_shown(text)}`. Nothing was done.", hint=_one_of(one.choices))
+        raise BadArgument(f"`{one.name}` is `{shown(text)}`. Nothing was done.", hint=_one_of(one.choices))
     return text
 
 
@@ -147,6 +147,6 @@ def _one_of(names: Iterable[str]) -> str:
     return "one of: " + ", ".join(sorted(names) if isinstance(names, set) else names)
 
 
-def _shown(value: str) -> str:
+def shown(value: str) -> str:
     """A user's value as a message may quote it: one line, short, and no secret."""
     return clip(secrecy.redact(_SURROGATE.sub("\ufffd", value[:200]))[0], 60)

@@ -13,6 +13,7 @@ from mcp_types import Resource, ResourceTemplate
 from noforgetti.errors import Kind, NoForgettiError
 from noforgetti.faces import text
 from noforgetti.faces.mcp import tools
+from noforgetti.faces.mcp.parameters import shown
 from noforgetti.model.entry import MAIN, Snapshot, Stored
 from noforgetti.policy import addressing
 
@@ -58,7 +59,7 @@ class NoResource(NoForgettiError):
 
     def __init__(self, uri: str, why: str = "") -> None:
         super().__init__(
-            f"There is no resource `{text.clip(uri, 80)}`{f': {why}' if why else '.'}",
+            f"There is no resource `{shown(uri)}`{f': {why}' if why else '.'}",
             hint="memory://branch, memory://entry/{id} and memory://report are there",
         )
 

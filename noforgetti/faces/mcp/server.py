@@ -52,8 +52,8 @@ from noforgetti.faces.arguments import ToolAnswer
 from noforgetti.faces.mcp import answers, asking, prompts, resources, tools
 from noforgetti.faces.mcp.connection import Connection, expecting
 from noforgetti.faces.mcp.lines import Lines, own_stdin
-from noforgetti.faces.mcp.parameters import Arguments, read, schema
-from noforgetti.faces.text import clip
+from noforgetti.faces.mcp.parameters import Arguments, read, schema, shown
+from noforgetti.policy import secrecy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -143,7 +143,7 @@ class Face:
     async def _call_tool(self, ctx: _Context, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
         tool = tools.TOOLS.get(params.name)
         if tool is None:
-            raise MCPError(INVALID_PARAMS, f"There is no tool `{clip(params.name, 60)}`.")
+            raise MCPError(INVALID_PARAMS, f"There is no tool `{shown(params.name)}`.")
         branch = ""
         try:
             arguments = read(tool.parameters, params.arguments)
@@ -171,13 +171,13 @@ class Face:
 
     def _result(self, tool: tools.Tool, answer: ToolAnswer, work: Work | None = None) -> CallToolResult:
         doc = {**({"branch": work.branch} if work else {}), **answer.details}
-        shown = _in_tools(answer.text) if answer.error else answer.text
+        words = _in_tools(answer.text) if answer.error else answer.text
         if answer.error:
-            doc |= {key: _in_tools(doc[key]) for key in ("reason", "hint") if doc.get(key)}
+            doc |= {key: _in_tools(doc[key]) for key in ("branch", "reason", "hint", "query") if doc.get(key)}
         if notices := self.connection.take_notices():
-            shown, doc = "\n".join([*notices, shown]), {**doc, "notices": notices}
+            words, doc = "\n".join([*notices, words]), {**doc, "notices": notices}
         return CallToolResult(
-            content=[TextContent(type="text", text=shown)],
+            content=[TextContent(type="text", text=words)],
             structured_content=answers.structured(tool.answer, doc),
             is_error=answer.error,
         )
@@ -233,7 +233,7 @@ class Face:
 
     async def _get_prompt(self, ctx: _Context, params: GetPromptRequestParams) -> GetPromptResult:
         if params.name not in prompts.COMMANDS:
-            raise MCPError(INVALID_PARAMS, f"There is no prompt `{clip(params.name, 60)}`.")
+            raise MCPError(INVALID_PARAMS, f"There is no prompt `{shown(params.name)}`.")
         result = await self._asking(lambda: prompts.done(self.connection, params.name, params.arguments))
         await self._tell_moved(ctx)
         return result
@@ -261,7 +261,7 @@ class Face:
             failed = _failed(error, "")
             user = isinstance(error, NoForgettiError) and error.kind is Kind.USER
             code = INVALID_PARAMS if user else INTERNAL_ERROR
-            raise MCPError(code, failed.text, {"reason": failed.details["code"]}) from None
+            raise MCPError(code, _in_tools(failed.text), {"reason": failed.details["code"]}) from None
         except Exception as error:  # noqa: BLE001 - the server's guard: a surprise becomes an answer
             raise MCPError(INTERNAL_ERROR, _fault(error, "").text) from None
 
@@ -289,10 +289,10 @@ def _declared() -> tuple[Tool, ...]:
 
 
 def _in_tools(words: str) -> str:
-    """A sentence that names commands of the command line, with the tools that do the same."""
-    return _COMMANDS.sub(lambda found: f"`{_TOOL_OF[found[1]]}{found[2] or ''}`", words).replace(
-        "--transcript", "`transcript`"
-    )
+    """A sentence of trouble for this face: no secret that somebody gave as an argument, and for the commands of the
+    command line the tools that do the same."""
+    words = _COMMANDS.sub(lambda found: f"`{_TOOL_OF[found[1]]}{found[2] or ''}`", secrecy.redact(words)[0])
+    return words.replace("--transcript", "`transcript`")
 
 
 def _failed(error: NoForgettiError | OSError, branch: str) -> ToolAnswer:
